@@ -49,15 +49,6 @@ test.each([
   [['payment', 'list'], 'unknown command payment; did you mean payments list?'],
   [['payments', 'lst'], 'unknown command payments lst; did you mean payments list?'],
   [['payments'], 'payments needs a subcommand: create, set-status, list, show'],
-<<<<<<< HEAD
-=======
-  [['payments', '--json'], 'payments needs a subcommand: create, set-status, list, show'],
-  [['clock'], 'clock needs a subcommand: advance; see clock --help'],
-  [['check'], "<callback-url> is missing; see the command's --help"],
-  [['mock', '--host', '192.0.2.1'], 'set them by --host and --port'],
-  [['payments', 'get'], 'unknown command payments get; '],
-  [['help', 'moc'], 'unknown command moc; did you mean mock?'],
->>>>>>> work-texts
   [['--json', 'payments', 'list'], 'give the command first'],
   [['--api-key=hunter2', 'mock'], 'give the command first'],
   [[''], 'unknown command ; see --help'],

@@ -230,35 +230,6 @@ describe('reset()', () => {
     expect(server.deliveries).toEqual([]);
     expect(endpoint.received).toHaveLength(1);
   });
-<<<<<<< HEAD
-=======
-
-  test('keeps what was held from being released by a change before it', async () => {
-    await using endpoint = await startEndpoint((count) => (count === 1 ? 200 : undefined));
-    await using server = await startMockServer({ callbackUrl: endpoint.url });
-    const referenceNumber = await createPayment(server);
-    server.faults.add({ on: 'callback', type: 'reorder', times: 2 });
-    const first = await server.setStatus(referenceNumber, 'a');
-    const second = await server.setStatus(referenceNumber, 'b');
-    const changing = server.setStatus(referenceNumber, 'c');
-    await endpoint.waitFor(2);
-    server.reset();
-    await changing;
-    expect([first.state, second.state]).toEqual(['cancelled', 'cancelled']);
-    expect(endpoint.received).toHaveLength(2);
-  });
-
-  test('ends a wait that belongs to what was before', async () => {
-    await using server = await startMockServer();
-    const ended = expect(server.waitForDelivery({})).rejects.toMatchObject({
-      name: 'MockServerError',
-      code: 'WAIT_TIMEOUT',
-      message: 'The mock service was reset, which ends every wait (docs/errors.md#the-mock)',
-    });
-    server.reset();
-    await ended;
-  });
->>>>>>> work-texts
 });
 
 test('a wait for the request of a payment finds one whose payment is known once it has ended', async () => {

@@ -21,10 +21,7 @@ export const PARTS = {
   },
   callback: {
     mutate: ['src/callback/**/*.ts', 'src/protocol/instant.ts', 'src/protocol/schema.ts'],
-    tests: [
-      'test/callback/**/*.test.ts',
-      'test/protocol/{instant,schema-messages.slow}.test.ts',
-    ],
+    tests: ['test/callback/**/*.test.ts', 'test/protocol/{instant,schema-messages.slow}.test.ts'],
     concurrency: 2,
   },
   client: {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import mysql, { type Pool, type PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../src/mysql/mysql-store.js';
-import { change, deferred, heldWork, nothing } from '../postgres/change.js';
+import { change, heldWork, nothing } from '../postgres/change.js';
 import { inDatabase } from '../services/mysql-url.js';
 import { outcomeOf } from '../store/outcome-of.js';
 import { describeNetwork, SHORT, useNetwork } from '../store/sql/network-cases.js';
@@ -42,47 +42,6 @@ describe.skipIf(!url)('a connection that is lost while the work runs', () => {
     expect(threadsOf(pool)).not.toContain(tx.threadId);
     expect(await outcomeOf(store, change('idle'), nothing)).toBe('processed');
     held.finish();
-  });
-
-  it('because the work waits for the pool whose connections such work has all taken', async () => {
-    const pool = openPool({ connectionLimit: 2 });
-    const store = mysqlStore(pool, { transactionTimeoutMs: 1_000 });
-    const bothTaken = deferred<void>();
-    let begun = 0;
-    const work = async (): Promise<void> => {
-      begun += 1;
-      if (begun === 2) bothTaken.resolve();
-      await bothTaken.promise;
-      await pool.query('SELECT 1');
-    };
-    const outcomes = await Promise.allSettled(
-      ['full-1', 'full-2'].map((name) => outcomeOf(store, change(name), work)),
-    );
-    // The first one to end may free its connection in time for the other one.
-    const lost = outcomes.filter(({ status }) => status === 'rejected');
-    expect(lost.length).toBeGreaterThan(0);
-    for (const outcome of lost)
-      expect(outcome).toMatchObject({ reason: { code: 'STORE_TIMEOUT' } });
-    for (const [index, { status }] of outcomes.entries()) {
-      const again = await outcomeOf(mysqlStore(pool), change(`full-${index + 1}`), nothing);
-      expect(again).toBe(status === 'rejected' ? 'processed' : 'duplicate');
-    }
-  });
-
-  it('in a statement fails the callback', async () => {
-    const pool = openPool({ connectionLimit: 1 });
-    const store = mysqlStore<PoolConnection>(pool);
-    let threadId: number | undefined;
-    const running = outcomeOf(store, change('active'), async ({ tx }) => {
-      threadId = tx.threadId;
-      const sleeping = tx.query('SELECT SLEEP(60)');
-      await terminate(observer, tx);
-      await sleeping;
-    });
-    await expect(running).rejects.toBeInstanceOf(Error);
-    expect(await countRecorded('active')).toBe(0);
-    expect(threadsOf(pool)).not.toContain(threadId);
-    expect(await outcomeOf(store, change('active'), nothing)).toBe('processed');
   });
 
   it('and whose error the work swallows rejects with TRANSACTION_LOST', async () => {
@@ -132,33 +91,12 @@ describe.skipIf(!url)('a connection', () => {
     await outcomeOf(store, change('given-back', 3), () => Promise.reject('failed')).catch(String);
     expect(await look()).toEqual(before);
   });
-
-  it('to a server that has become read-only is closed and not used again', async () => {
-    const pool = openPool({ connectionLimit: 1 });
-    let threadId: number | undefined;
-    const failing = outcomeOf(
-      mysqlStore<PoolConnection>(pool),
-      change('spoiled'),
-      async ({ tx }) => {
-        threadId = tx.threadId;
-        await tx.query(
-          "SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT = 'read only'",
-        );
-      },
-    );
-    await expect(failing).rejects.toMatchObject({ errno: 1290 });
-    expect(threadsOf(pool)).not.toContain(threadId);
-  });
-
-  it('has what the driver says as its failure when there is no server', async () => {
-    const pool = mysql.createPool({ host: '127.0.0.1', port: 1 });
-    await expect(outcomeOf(mysqlStore(pool), change('no-server'), nothing)).rejects.toMatchObject({
-      code: 'STORE_FAILED',
-      cause: { code: 'ECONNREFUSED' },
-    });
-    await pool.end();
-  });
 });
+
+const warmUp = async (pool: Pool): Promise<void> => {
+  const connections = await Promise.all([pool.getConnection(), pool.getConnection()]);
+  for (const connection of connections) connection.release();
+};
 
 interface Core {
   query(...sent: unknown[]): unknown;
@@ -191,6 +129,8 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
     makeStore: (pool, options) => mysqlStore(pool, options),
     send: (tx, sql) => (tx as PoolConnection).query(sql),
     expectGone: waitUntilEmpty,
+    sizeOf,
+    warmUp,
     beforeCommit(_tx, act) {
       onCommit = () => {
         onCommit = () => undefined;
@@ -200,31 +140,9 @@ describe.skipIf(!url)('a network that swallows what is sent', () => {
   });
   describeNetwork(scene);
 
-  const warmUp = async () => {
-    const pool = scene.pool();
-    const connections = await Promise.all([pool.getConnection(), pool.getConnection()]);
-    for (const connection of connections) connection.release();
-  };
-
-  it('fails callbacks in time and leaves the pool as large as it was', async () => {
-    const [pool, proxy] = [scene.pool(), scene.proxy()];
-    const store = mysqlStore(pool, { ...SHORT, acquireTimeoutMs: 300 });
-    await warmUp();
-    proxy.swallow();
-    const lost = ['a', 'b', 'c', 'd'].map((name) => outcomeOf(store, change(name), nothing));
-    for (const outcome of await Promise.allSettled(lost)) {
-      expect(outcome).toMatchObject({ status: 'rejected' });
-    }
-    proxy.cut();
-    proxy.heal();
-    const after = ['a', 'b', 'c'].map((name) => outcomeOf(mysqlStore(pool), change(name), nothing));
-    expect(await Promise.all(after)).toEqual(['processed', 'processed', 'processed']);
-    expect(sizeOf(pool)).toBe(2);
-  });
-
   it.each(['setup', 'prune'] as const)('under %s: it rejects in time', async (method) => {
     const pool = scene.pool();
-    await warmUp();
+    await warmUp(pool);
     scene.proxy().swallow();
     const store = mysqlStore(pool, { ...SHORT, transactionTimeoutMs: 1_000 });
     await expect(store[method](new Date())).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });

@@ -1,7 +1,6 @@
-import { drizzle } from 'drizzle-orm/mysql2';
 import type { Pool, PoolConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { fromDrizzle, mysqlStore } from '../../src/mysql/index.js';
+import { mysqlStore } from '../../src/mysql/index.js';
 import { ContractService } from '../contract/store/service.js';
 import { order } from '../postgres/change.js';
 import { startSwallowingProxy } from '../postgres/swallowing-proxy.js';
@@ -35,23 +34,6 @@ describe.skipIf(!process.env['MYSQL_URL'])('payments on the connections of mysql
     expect(await query('SELECT * FROM orders')).toEqual([]);
     expect(await store.create(order('order-1'))).toMatchObject({ state: 'created' });
     expect(service.requestsFor('order-1')).toHaveLength(1);
-  });
-
-  it('on an ORM, claims nothing for a call that has given up before it got a connection', async () => {
-    const pool = openPool({ connectionLimit: 1 });
-    const provider = fromDrizzle(drizzle({ client: pool }));
-    const limits = { acquireTimeoutMs: 50, commandTimeoutMs: 50 };
-    const store = mysqlStore(provider, { client: unusedClient, ...limits });
-    const held = await pool.getConnection();
-    await expect(store.create(order('too-late'))).rejects.toMatchObject({
-      code: 'STORE_TIMEOUT',
-    });
-    held.release();
-    // The pool serves it after what has waited before.
-    const [rows] = await pool.query(
-      'SELECT merchant_payment_reference FROM payment_store_payments',
-    );
-    expect(rows).not.toContainEqual({ merchant_payment_reference: 'too-late' });
   });
 
   it('reads nothing on such a connection, whose snapshot may be old', async () => {
@@ -92,22 +74,6 @@ describe.skipIf(!process.env['MYSQL_URL'])('payments on the connections of mysql
     expect(await store.get('neighbour-3')).toMatchObject({ state: 'recorded' });
   });
 
-  it('ends a step that waits for too long', async () => {
-    const service = new ContractService();
-    const pool = openPool({ connectionLimit: 1 });
-    const { client } = service;
-    const store = mysqlStore<PoolConnection>(pool, { client, commandTimeoutMs: 500 });
-    await transaction(async (tx) => {
-      await store.record(order('order-3'), { tx });
-      await expect(store.create(order('order-3'))).rejects.toMatchObject({
-        code: 'STORE_TIMEOUT',
-        message: expect.stringContaining('Another transaction held the payment for too long'),
-      });
-    });
-    expect(service.requestsFor('order-3')).toEqual([]);
-    expect(await store.create(order('order-3'))).toMatchObject({ state: 'created', attempts: 1 });
-  });
-
   it('does not claim a payment after its sender has given up waiting', async () => {
     const service = new ContractService();
     const { client } = service;
@@ -136,17 +102,6 @@ describe.skipIf(!process.env['MYSQL_URL'])('payments on the connections of mysql
         message: expect.stringContaining('recorded the same payment'),
       });
     });
-  });
-
-  it('does not wait for a connection without a limit', async () => {
-    const pool = openPool({ connectionLimit: 1 });
-    const store = mysqlStore(pool, { client: unusedClient, acquireTimeoutMs: 50 });
-    const taken = await pool.getConnection();
-    await expect(store.get('order-1')).rejects.toMatchObject({
-      code: 'STORE_TIMEOUT',
-      message: expect.stringContaining('acquireTimeoutMs'),
-    });
-    taken.release();
   });
 
   it('retries a step that a deadlock has rolled back', async () => {
@@ -196,24 +151,6 @@ describe.skipIf(!process.env['MYSQL_URL'])('payments on the connections of mysql
     } finally {
       await query('DROP TRIGGER deadlocks');
     }
-  });
-
-  it('prunes more payments than it deletes at once, and no other', async () => {
-    const store = mysqlStore(observer, { client: unusedClient, prefix: 'pruned_' });
-    await store.setup();
-    await query(
-      `INSERT INTO pruned_payments
-        (merchant_payment_reference, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
-      VALUES ?`,
-      [
-        Array.from({ length: 460 }, (_, index) => {
-          const state = index % 2 ? 'created' : 'rejected';
-          return [`old-${index}`, '{}', '', state, 1, 0, index < 450 ? 1_000 : 2_000];
-        }),
-      ],
-    );
-    expect(await store.prune(new Date(2_000))).toBe(450);
-    expect(await query('SELECT COUNT(*) AS rest FROM pruned_payments')).toEqual([{ rest: 10 }]);
   });
 
   it('reports missing tables, and shows nothing of the request', async () => {
@@ -285,18 +222,6 @@ describe.skipIf(!process.env['MYSQL_URL'])('payments on the connections of mysql
     }
   });
 
-  it('creates on a connection that was released with tables locked', async () => {
-    const service = new ContractService();
-    const pool = openPool({ connectionLimit: 1 });
-    await pool.query('LOCK TABLES orders READ');
-    const store = mysqlStore(pool, { client: service.client });
-    try {
-      expect(await store.create(order('order-11'))).toMatchObject({ state: 'created' });
-    } finally {
-      await pool.query('UNLOCK TABLES');
-    }
-  });
-
   it('creates on a wrapped pool that hides the session status', async () => {
     const service = new ContractService();
     const pool = openPool();
@@ -319,19 +244,6 @@ describe.skipIf(!process.env['MYSQL_URL'])('payments on the connections of mysql
     const store = mysqlStore(wrapped, { client: service.client });
     expect(await store.create(order('order-12'))).toMatchObject({ state: 'created', attempts: 1 });
     expect(service.requestsFor('order-12')).toHaveLength(1);
-  });
-
-  it('explains that a session with sql_mode ORACLE uses another syntax', async ({ skip }) => {
-    const [server] = await query<{ version: string }>('SELECT VERSION() AS version');
-    skip(!server?.version.includes('MariaDB'), 'a mode of MariaDB alone');
-    const pool = openPool({}, ["SET SESSION sql_mode = 'ORACLE'"]);
-    const store = mysqlStore(pool, { client: unusedClient });
-    await expect(store.create(order('order-9'))).rejects.toMatchObject({
-      code: 'STORE_FAILED',
-      message: expect.stringMatching(/sql_mode .* contains ORACLE/),
-      cause: { errno: 1064 },
-    });
-    expect(await mysqlStore(openPool(), { client: unusedClient }).get('order-9')).toBeUndefined();
   });
 
   it('lists and sends payments that were stored before the clock was set back', async () => {

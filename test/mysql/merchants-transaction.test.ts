@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { assertOpen } from '../../src/mysql/merchants-transaction.js';
-import { assertConnection, assertPool } from '../../src/mysql/pool.js';
 
 const refused = (errno: number) =>
   Object.assign(new Error('refused'), { errno, sqlState: 'HY000', code: 'ER' });
@@ -20,18 +19,6 @@ function serverThat(refusals: Readonly<Record<string, number>>) {
 describe('whether a transaction is open', () => {
   const PREPARED = 1295;
 
-  it('is shown by a savepoint', async () => {
-    const { ask, asked } = serverThat({});
-    await assertOpen(ask);
-    expect(asked).toEqual(['SAVEPOINT', 'RELEASE']);
-  });
-
-  it('is shown by the isolation level, which cannot be set in one, where a savepoint cannot be prepared', async () => {
-    const { ask, asked } = serverThat({ SAVEPOINT: PREPARED, SET: 1568 });
-    await assertOpen(ask);
-    expect(asked).toEqual(['SAVEPOINT', 'SET']);
-  });
-
   it.each([
     ['the isolation level can be set', { SAVEPOINT: PREPARED }],
     ['the savepoint is gone at once', { RELEASE: 1305 }],
@@ -49,14 +36,5 @@ describe('whether a transaction is open', () => {
     const { ask, asked } = serverThat(refusals);
     await expect(assertOpen(ask)).rejects.toMatchObject({ errno });
     expect(asked).toEqual(statements);
-  });
-});
-
-describe('a pool', () => {
-  it('must have getConnection, which returns a connection', () => {
-    expect(() => assertPool({})).toThrow('pool');
-    expect(() => assertConnection({})).toThrow(
-      'something whose getConnection() does not return a connection with query',
-    );
   });
 });

@@ -1,7 +1,7 @@
 import mysqlCallbacks from 'mysql2';
 import mysql from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
-import { mysqlSchema, mysqlStore } from '../../src/mysql/mysql-store.js';
+import { mysqlStore } from '../../src/mysql/mysql-store.js';
 import { change, nothing } from '../postgres/change.js';
 import { outcomeOf } from '../store/outcome-of.js';
 import { failureOf } from '../store/sql/failure-of.js';
@@ -37,15 +37,4 @@ describe('the pool', () => {
       option: 'database',
     });
   });
-});
-
-it('has a schema whose tables are in the database of the session, or in that which the prefix names', () => {
-  expect(mysqlSchema({ prefix: 'shop_' })[0]).toContain(
-    'CREATE TABLE IF NOT EXISTS `shop_payments` (',
-  );
-  expect(mysqlSchema({ prefix: 'a.shop_' })[0]).toContain('NOT EXISTS `a`.`shop_payments` (');
-});
-
-it('has a schema of statements without a semicolon at their end', () => {
-  for (const statement of mysqlSchema()) expect(statement).not.toMatch(/;\s*$/);
 });

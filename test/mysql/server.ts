@@ -105,13 +105,6 @@ export function useDatabase(database: string) {
     }
   };
 
-  /** Makes every sender appear dead. */
-  const loseLease = async (): Promise<void> => {
-    await query(
-      `UPDATE payment_store_payments SET lease_until_ms = 0 WHERE state IN ('sending', 'unresolved')`,
-    );
-  };
-
   return {
     openPool,
     observer,
@@ -120,7 +113,6 @@ export function useDatabase(database: string) {
     countRecorded,
     waitForBlocked,
     transaction,
-    loseLease,
     database,
   };
 }

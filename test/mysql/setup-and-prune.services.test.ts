@@ -1,7 +1,7 @@
 import mysql, { type Pool, type PoolConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mysqlSchema, mysqlStore } from '../../src/mysql/mysql-store.js';
-import { change, collect, heldWork, nothing } from '../postgres/change.js';
+import { change, heldWork, nothing } from '../postgres/change.js';
 import { inDatabase } from '../services/mysql-url.js';
 import { isCurrent } from '../store/held-delivery.js';
 import { outcomeOf } from '../store/outcome-of.js';
@@ -196,45 +196,6 @@ describe.skipIf(!url)('a user who may not create anything', () => {
 
 describe.skipIf(!url)('prune', () => {
   const store = mysqlStore<PoolConnection>(openPool());
-  const olden = async (reference: string, key: string, days: number) => {
-    await query(
-      'UPDATE payment_store_changes SET processed_at_ms = processed_at_ms - ? * 86400000 WHERE change_key = ?',
-      [days, key],
-    );
-    await query(
-      'UPDATE payment_store_payments SET changed_at_ms = changed_at_ms - ? * 86400000 WHERE merchant_payment_reference = ?',
-      [days, reference],
-    );
-  };
-  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
-  const recorded = async (reference: string) =>
-    (
-      await query('SELECT 1 FROM payment_store_changes WHERE merchant_payment_reference = ?', [
-        reference,
-      ])
-    ).length;
-
-  it('forgets changes from before, and keeps the mark of a payment that changed since', async () => {
-    await outcomeOf(store, change('pruned', 3), nothing);
-    await outcomeOf(store, change('pruned', 1), nothing);
-    await outcomeOf(store, change('pruned', 2), nothing);
-    const old = 'UPDATE payment_store_changes SET processed_at_ms = ? WHERE change_key = ?';
-    await query(old, [daysAgo(9).getTime(), change('pruned', 3).key]);
-    await query(old, [daysAgo(8).getTime(), change('pruned', 1).key]);
-    expect(await store.prune(daysAgo(8.5))).toBe(1);
-    expect(await recorded('pruned')).toBe(2);
-    expect(await store.prune(daysAgo(7))).toBe(1);
-    // Forgotten as a change, yet known as the latest.
-    expect(await isCurrent(store, change('pruned', 2.5))).toBe(false);
-    expect(await outcomeOf(store, change('pruned', 2), nothing)).toBe('duplicate');
-  });
-
-  it('forgets a payment without a change since', async () => {
-    await outcomeOf(store, change('forgotten', 2), nothing);
-    await olden('forgotten', change('forgotten', 2).key, 9);
-    expect(await store.prune(daysAgo(8))).toBe(2);
-    expect(await outcomeOf(store, change('forgotten', 1), nothing)).toBe('processed');
-  });
 
   it('leaves an order whose change is being processed its mark, and waits for nothing', async () => {
     await outcomeOf(store, change('in-progress', 1), nothing);
@@ -262,35 +223,5 @@ describe.skipIf(!url)('prune', () => {
     const left = await store.prune(inADay());
     expect(counts.reduce((sum, count) => sum + count, left)).toBe(3000);
     expect(await query('SELECT 1 FROM payment_store_changes')).toEqual([]);
-  });
-
-  it.each([undefined, new Date(Number.NaN), '2026-01-01'])('does not take %s', async (value) => {
-    await expect(store.prune(value as never)).rejects.toMatchObject({
-      code: 'INVALID_OPTION',
-      option: 'olderThan',
-    });
-  });
-
-  it('removes the bodies of changes that last failed before, and of no other', async () => {
-    const failing = mysqlStore(openPool(), { prefix: 'failing_' });
-    await failing.setup();
-    const failures = { getRawBody: () => Uint8Array.of(1) };
-    for (const reference of ['old', 'new']) {
-      await failing
-        .process(change(reference, 0, { failures }), async () => {
-          throw new Error('out of stock');
-        })
-        .catch(() => undefined);
-    }
-    await query(
-      "UPDATE failing_failed_changes SET first_failed_at_ms = 0, last_failed_at_ms = 0 WHERE merchant_payment_reference = 'old'",
-    );
-    expect(await failing.prune(new Date(Date.now() - 60_000))).toBe(0);
-    const left = await collect(failing.attention({ kinds: ['failed-change'] }));
-    expect(left).toMatchObject([
-      { merchantPaymentReference: 'old' },
-      { merchantPaymentReference: 'new', rawBody: Uint8Array.of(1) },
-    ]);
-    expect(left[0]).not.toHaveProperty('rawBody');
   });
 });

@@ -1,7 +1,7 @@
 import type { Pool, PoolConnection } from 'mysql2/promise';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../src/mysql/mysql-store.js';
-import { change, collect, nothing } from '../postgres/change.js';
+import { change, nothing } from '../postgres/change.js';
 import { isCurrent } from '../store/held-delivery.js';
 import { outcomeOf } from '../store/outcome-of.js';
 import { describeSqlStore } from '../store/sql/store-cases.js';
@@ -64,14 +64,6 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
     tx.query(`INSERT INTO orders (reference, status) VALUES ('${reference}', '${status}')`);
 
   describe('the work’s own writes', () => {
-    it('are hidden from other connections until they are committed', async () => {
-      await outcomeOf(open(), change('unseen'), async ({ tx }) => {
-        await insertOrder(tx, 'unseen');
-        expect(await orders('unseen')).toBe(0);
-      });
-      expect(await orders('unseen')).toBe(1);
-    });
-
     it('are kept when the work goes on after a statement that failed', async () => {
       const outcome = await outcomeOf(open(), change('went-on'), async ({ tx }) => {
         await insertOrder(tx, 'went-on');
@@ -124,47 +116,6 @@ describe.skipIf(!process.env['MYSQL_URL']).each(FORMS)('mysqlStore, %s', (form, 
     }
     await others[0]?.prune(new Date(Date.now() + 86_400_000));
     expect(await outcomeOf(open(), change(`tables-${form}`), nothing)).toBe('duplicate');
-  });
-
-  it('lists more failed changes than fit on a page, each once, in order', async () => {
-    const failures = 'payment_store_failed_changes';
-    await query(`DELETE FROM ${failures}`);
-    const rows = Array.from({ length: 500 }, (_, index) => {
-      const names = [`order-${index}`, index % 2 ? 'pages' : 'other', `key-${index}`];
-      return [
-        ...names,
-        JSON.stringify(names),
-        0,
-        1,
-        1_600_000_000_000 + (index % 7),
-        1_600_000_000_007,
-        0,
-        '{"name":"Error","message":""}',
-      ];
-    });
-    await query(
-      `INSERT INTO ${failures} (merchant_payment_reference, reference_number, change_key, full_names, occurred_at_us,
-        attempts, first_failed_at_ms, last_failed_at_ms, parked, error) VALUES ?`,
-      [rows],
-    );
-    const inOrder =
-      'ORDER BY first_failed_at_ms, merchant_payment_reference, reference_number, change_key';
-    for (const [options, condition, count] of [
-      [{}, 'TRUE', 500],
-      [{ referenceNumber: 'pages' }, "reference_number = 'pages'", 250],
-    ] as const) {
-      const listed = await collect(
-        mysqlStore(pool).attention({ kinds: ['failed-change'], ...options }),
-      );
-      expect(listed).toHaveLength(count);
-      const stored = await query<{ change_key: string }>(
-        `SELECT change_key FROM ${failures} WHERE ${condition} ${inOrder}`,
-      );
-      expect(listed.map((item) => 'key' in item && item.key)).toEqual(
-        stored.map(({ change_key: key }) => key),
-      );
-      expect(listed.filter((item) => 'rawBody' in item)).toEqual([]);
-    }
   });
 
   describe('a table that is not there', () => {

@@ -1,6 +1,9 @@
 import type { PaymentStatusRecord } from '../../src/protocol/payment.js';
 import type { StatusChange, StoreContext } from '../../src/store/callback-store.js';
 
+export { collect } from '../contract/store/stage.js';
+export { order } from '../store/orders.js';
+
 export const START = new Date('2026-01-02T03:04:05.000Z');
 
 type ChangeFields = Partial<Omit<StatusChange, 'payment'>> & Partial<PaymentStatusRecord>;
@@ -26,13 +29,6 @@ export function change(
   };
 }
 
-/** The payment of an order, which no other test has. */
-export const order = (merchantPaymentReference: string) => ({
-  merchantPaymentReference,
-  amount: 2500,
-  currency: 'EUR',
-});
-
 export const nothing = async (): Promise<void> => undefined;
 
 /** A promise with the functions that settle it. */
@@ -55,11 +51,4 @@ export function heldWork<Tx>() {
     return held.promise;
   };
   return { work, started: started.promise, finish: held.resolve, fail: held.reject };
-}
-
-/** The items of a list. */
-export async function collect<Item>(list: AsyncIterable<Item>): Promise<Item[]> {
-  const items: Item[] = [];
-  for await (const item of list) items.push(item);
-  return items;
 }

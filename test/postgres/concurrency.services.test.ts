@@ -1,7 +1,6 @@
 import type { PoolClient } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
-import { isCurrent } from '../store/held-delivery.js';
 import { outcomeOf } from '../store/outcome-of.js';
 import { describeMany, describeProcesses, type SqlServer } from '../store/sql/concurrency-cases.js';
 import { change, heldWork, nothing } from './change.js';
@@ -27,16 +26,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('several processes on a server', (
   ])('%s', (form, options) => describeProcesses(form, serverWith(options)));
 
   describe('with many deliveries at once', () => describeMany(serverWith('')));
-});
-
-describe.skipIf(!process.env['DATABASE_URL'])('a change whose work was lost in a crash', () => {
-  it('is not current when a later one was processed between', async () => {
-    const store = postgresStore<PoolClient>(openPool());
-    const lost = outcomeOf(store, change('between', 1), async ({ tx }) => terminate(observer, tx));
-    await expect(lost).rejects.toThrow();
-    expect(await outcomeOf(store, change('between', 2), nothing)).toBe('processed');
-    expect(await isCurrent(store, change('between', 1))).toBe(false);
-  });
 });
 
 describe.skipIf(!process.env['DATABASE_URL'])('a payment that is locked for too long', () => {

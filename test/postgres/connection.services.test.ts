@@ -70,19 +70,6 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       }
     });
 
-    it('in a statement fails the work with the driver’s error', async () => {
-      const pool = openPool({ max: 1 });
-      const connection = followFirstConnection(pool);
-      const store = postgresStore<PoolClient>(pool);
-      const running = outcomeOf(store, change('active'), async ({ tx }) => {
-        await tx.query('SELECT pg_terminate_backend(pg_backend_pid())');
-      });
-      await expect(running).rejects.toMatchObject({ code: '57P01' });
-      expect(await recorded('active')).toBe(0);
-      expect(connection.isInPool()).toBe(false);
-      expect(await outcomeOf(store, change('active'), nothing)).toBe('processed');
-    });
-
     it('in a statement whose error the work swallows rejects with TRANSACTION_LOST', async () => {
       const store = postgresStore<PoolClient>(openPool({ max: 1 }));
       const running = outcomeOf(store, change('swallowed'), async ({ tx }) => {
@@ -96,23 +83,6 @@ describe.skipIf(!process.env['DATABASE_URL'])(
     });
   },
 );
-
-describe.skipIf(!process.env['DATABASE_URL'])('a pool whose connections are all taken', () => {
-  it('ends the wait in time, and the connection that comes late is given back', async () => {
-    const pool = openPool({ max: 1 });
-    const store = postgresStore(pool, { acquireTimeoutMs: 5 });
-    const taken = await pool.connect();
-    await expect(outcomeOf(store, change('exhausted'), nothing)).rejects.toMatchObject({
-      code: 'STORE_TIMEOUT',
-    });
-    expect(pool.waitingCount).toBe(1);
-    taken.release();
-    const next = await pool.connect();
-    next.release();
-    expect(pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 });
-    expect(await recorded('exhausted')).toBe(0);
-  });
-});
 
 describe.skipIf(!process.env['DATABASE_URL'])('a connection', () => {
   it('is given back after each outcome, with the listeners it had', async () => {
@@ -129,12 +99,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('a connection', () => {
     expect(again).toBe(idle);
     expect(again.listenerCount('error')).toBe(listeners);
     again.release();
-  });
-
-  it('can not be one that is connected already', async () => {
-    const client = await observer.connect();
-    expect(() => postgresStore(client as never)).toThrow('a single client');
-    client.release();
   });
 
   it('has what Postgres says as its failure when there is no server', async () => {

@@ -30,33 +30,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('a network that swallows what is s
     makeStore: (pool, options) => postgresStore(pool, options),
     send: (tx, sql) => (tx as PoolClient).query(sql),
     expectGone,
+    sizeOf: ({ totalCount }) => totalCount,
+    async warmUp(pool) {
+      const clients = await Promise.all([pool.connect(), pool.connect()]);
+      for (const client of clients) client.release();
+    },
   });
   describeNetwork(scene);
-
-  const warmUp = async () => {
-    const clients = await Promise.all([scene.pool().connect(), scene.pool().connect()]);
-    for (const client of clients) client.release();
-  };
-
-  it('fails callbacks in time and leaves the pool as large as it was', async () => {
-    const [pool, proxy] = [scene.pool(), scene.proxy()];
-    const store = postgresStore(pool, { ...SHORT, acquireTimeoutMs: 300 });
-    await warmUp();
-    proxy.swallow();
-    const lost = ['a', 'b', 'c', 'd'].map((name) => outcomeOf(store, change(name), nothing));
-    for (const outcome of await Promise.allSettled(lost)) {
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'STORE_TIMEOUT' } });
-    }
-    // What took the places of the lost connections could not be made either.
-    await expect(outcomeOf(store, change('e'), nothing)).rejects.toThrow('acquireTimeoutMs');
-    proxy.cut();
-    proxy.heal();
-    const after = ['a', 'b', 'c'].map((name) =>
-      outcomeOf(postgresStore(pool), change(name), nothing),
-    );
-    expect(await Promise.all(after)).toEqual(['processed', 'processed', 'processed']);
-    expect(pool).toMatchObject({ totalCount: 2, waitingCount: 0 });
-  });
 
   it.each(['setup', 'prune'] as const)('under %s: it rejects in time', async (method) => {
     const swallowing = {

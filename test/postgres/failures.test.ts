@@ -9,7 +9,6 @@ describe('what a driver rejects with', () => {
     [{ code: '42P01' }, '42P01'],
     [{ code: 'EPIPE' }, undefined],
     [{}, undefined],
-    ['text', undefined],
     [null, undefined],
     [undefined, undefined],
   ])('%o has the SQLSTATE %s', (error, sqlState) => {
@@ -22,33 +21,6 @@ describe('what a driver rejects with', () => {
       cause: expect.any(Error),
     });
   });
-});
-
-describe('a statement that Postgres refuses', () => {
-  it.each([
-    ['25P02', 'all of it must be rolled back'],
-    ['42501', 'GRANT SELECT, INSERT, UPDATE, DELETE'],
-    ['57014', 'statement_timeout'],
-    ['25006', 'connect to the primary'],
-    ['53100', 'free space'],
-  ])('with %s comes with a remedy: %s', (code, remedy) => {
-    expect(failures.explain(answered(code))).toMatchObject({
-      code: 'STORE_FAILED',
-      message: expect.stringContaining(remedy),
-    });
-  });
-
-  it.each(['3D000', '3F000', '42P01', '42703'])(
-    'with %s, for what does not exist, says to create it',
-    (code) => {
-      expect(failures.explain(answered(code))).toMatchObject({
-        code: 'MISSING_TABLES',
-        message: expect.stringMatching(
-          /create database or schema if needed.*\(docs\/errors\.md#stores\)$/,
-        ),
-      });
-    },
-  );
 });
 
 it('a connection that is lost during a step leaves its outcome unknown', () => {

@@ -100,27 +100,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('a database', () => {
         cause: { code: '42501' },
       });
     });
-
-    it('refuses setup only where something is missing', async () => {
-      await postgresStore(pool).setup();
-      await expect(postgresStore(pool, { prefix: 'not_migrated_' }).setup()).rejects.toMatchObject({
-        code: 'MISSING_TABLES',
-        message: expect.stringContaining('Run this as a role that may: CREATE TABLE'),
-        cause: { code: '42501' },
-      });
-    });
-
-    it('refuses setup in a schema that it may not use, and says so', async () => {
-      await observer.query(
-        'DROP SCHEMA IF EXISTS mp_refusals_other CASCADE; CREATE SCHEMA mp_refusals_other',
-      );
-      const store = postgresStore(pool, { prefix: 'mp_refusals_other.own_' });
-      await expect(store.setup()).rejects.toMatchObject({
-        code: 'STORE_FAILED',
-        cause: { code: '42501' },
-      });
-      await observer.query('DROP SCHEMA mp_refusals_other CASCADE');
-    });
   });
 
   it.each(all)('whose default is read only does %s all the same', async (name, { run }) => {
@@ -193,33 +172,26 @@ describe.skipIf(!process.env['DATABASE_URL'])('a database', () => {
     },
   );
 
-  it.each(all)(
-    'whose pool gives no connection within its own limit refuses %s',
-    async (_, operation) => {
+  describe.each([
+    [
+      'its own limit',
+      { connectionTimeoutMillis: 100 },
+      {},
+      /within its own time limit, so nothing/,
+    ],
+    ['acquireTimeoutMs', {}, { acquireTimeoutMs: 50 }, /acquireTimeoutMs.*nothing was done/],
+  ])('whose pool gives no connection within %s', (_limit, ofPool, options, message) => {
+    it.each(all)('refuses %s', async (_, operation) => {
       const pool = openPool({ max: 1 });
       const held = await pool.connect();
       // From now on: on a busy machine the first connection may take longer.
-      pool.options.connectionTimeoutMillis = 100;
-      await expectRefusal(operation, (client) => open(pool, { client: client }), {
+      Object.assign(pool.options, ofPool);
+      await expectRefusal(operation, (client) => open(pool, { client, ...options }), {
         code: 'STORE_TIMEOUT',
-        message: expect.stringMatching(/within its own time limit, so nothing was done/),
+        message: expect.stringMatching(message),
       });
       held.release();
-    },
-  );
-
-  it.each(all)('whose pool gives none within acquireTimeoutMs refuses %s', async (_, operation) => {
-    const pool = openPool({ max: 1 });
-    const held = await pool.connect();
-    await expectRefusal(
-      operation,
-      (client) => open(pool, { client: client, acquireTimeoutMs: 50 }),
-      {
-        code: 'STORE_TIMEOUT',
-        message: expect.stringMatching(/acquireTimeoutMs.*nothing was done/),
-      },
-    );
-    held.release();
+    });
   });
 });
 

@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
-import { outcomeOf } from '../store/outcome-of.js';
 import { startScene } from '../store/settling-scene.js';
-import { change, collect, heldWork, order } from './change.js';
+import { order } from './change.js';
 import { useSchema } from './server.js';
 
 describe.skipIf(!process.env['DATABASE_URL'])('a receiver with a store in Postgres', () => {
@@ -51,69 +50,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('a receiver with a store in Postgr
     shouldFail = false;
     expect(await answerOf()).toBe(200);
     expect(await stored()).toEqual([{ status: 'paid', state: 'created' }]);
-  });
-
-  it("settles in a transaction of its own if that of the work can't be committed", async () => {
-    await observer.query('CREATE TABLE parents (reference text PRIMARY KEY)');
-    await observer.query(
-      'CREATE TABLE shipments (reference text REFERENCES parents DEFERRABLE INITIALLY DEFERRED)',
-    );
-    await using scene = await startScene<pg.PoolClient>({
-      createStore: (client) => postgresStore<pg.PoolClient>(openPool(), { client }) as never,
-      onPayment: (_, { tx }) => tx.query(`INSERT INTO shipments VALUES ('no order')`),
-      onError: () => {},
-    });
-    const { mock, store } = scene;
-    mock.faults.add({ on: 'request', type: 'lost-answer' });
-    await store.create(order('order-6'));
-    const referenceNumber = String(mock.payments.list()[0]?.referenceNumber);
-    const delivery = await mock.setStatus(referenceNumber, 'paid');
-    expect(delivery.attempts[0]?.response?.status).toBe(500);
-    expect(await store.get('order-6')).toMatchObject({ state: 'created' });
-  });
-
-  it('settles a parked change, because the service does not send it again', async () => {
-    await using scene = await startScene<pg.PoolClient>({
-      createStore: (client) => postgresStore<pg.PoolClient>(openPool(), { client }) as never,
-      parkAfter: 1,
-      onPayment() {
-        throw new Error('broken');
-      },
-      onError: () => {},
-    });
-    const { mock, store } = scene;
-    mock.faults.add({ on: 'request', type: 'lost-answer' });
-    await store.create(order('order-3'));
-    const referenceNumber = String(mock.payments.list()[0]?.referenceNumber);
-    for (const status of ['authorized', 'paid']) {
-      const delivery = await mock.setStatus(referenceNumber, status);
-      expect(delivery.attempts[0]?.response?.status).toBe(200);
-      expect(await store.get('order-3')).toMatchObject({ state: 'created' });
-    }
-    expect(await collect(store.attention({ kinds: ['unresolved'] }))).toEqual([]);
-  });
-
-  it('reports a statement_timeout that cuts its claim short, and answers 500, not busy', async () => {
-    const reports: unknown[] = [];
-    const pool = openPool({ options: '-c statement_timeout=1' });
-    await using scene = await startScene<pg.PoolClient>({
-      createStore: (client) => postgresStore<pg.PoolClient>(pool, { client }) as never,
-      onPayment() {},
-      onError: (error) => void reports.push(error),
-    });
-    const { mock, client } = scene;
-    const { payment } = await client.payments.create(order('order-7'));
-    const held = heldWork<pg.PoolClient>();
-    const other = postgresStore<pg.PoolClient>(openPool());
-    const first = outcomeOf(other, change('order-7'), held.work);
-    await held.started;
-    const delivery = await mock.setStatus(String(payment.referenceNumber), 'paid');
-    held.finish();
-    await first;
-    expect(delivery.attempts[0]?.response?.status).toBe(500);
-    expect(reports).toMatchObject([
-      { code: 'STORE_FAILED', message: expect.stringContaining('statement_timeout') },
-    ]);
   });
 
   it('sends a payment that could be stored only after its lease had expired', async () => {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import { isCurrent } from '../store/held-delivery.js';
 import { outcomeOf } from '../store/outcome-of.js';
 import { change, heldWork, nothing } from './change.js';
+import { useRoles } from './roles.js';
 import { useSchema } from './server.js';
 
 const { openPool, observer } = useSchema('mp_setup');
@@ -59,16 +60,14 @@ describe.skipIf(!process.env['DATABASE_URL'])('setup', () => {
 
 describe.skipIf(!process.env['DATABASE_URL'])('a role that may not create tables', () => {
   const role = 'mp_setup_app';
-  const dropRole = `DO $$ BEGIN IF to_regrole('${role}') IS NOT NULL THEN
-    EXECUTE 'DROP OWNED BY ${role}; DROP ROLE ${role}'; END IF; END $$`;
+  const tables = ['payments', 'changes', 'failed_changes', 'second_payments'];
+  useRoles(
+    observer,
+    [role],
+    `GRANT USAGE ON SCHEMA mp_setup TO ${role};
+     GRANT SELECT, INSERT, UPDATE, DELETE ON ${tables.map((name) => `payment_store_${name}`)} TO ${role}`,
+  );
   const pool = openPool({ options: `-c role=${role}` });
-
-  beforeAll(async () => {
-    await observer.query(`${dropRole}; CREATE ROLE ${role};
-      GRANT USAGE ON SCHEMA mp_setup TO ${role};
-      GRANT SELECT, INSERT, UPDATE, DELETE ON payment_store_payments, payment_store_changes, payment_store_failed_changes, payment_store_second_payments TO ${role}`);
-  });
-  afterAll(() => observer.query(dropRole));
 
   it('may call setup where a migration has made them, and process', async () => {
     const store = postgresStore(pool);

@@ -91,22 +91,6 @@ export function describeStore(database: () => Database): void {
     });
   });
 
-  it.each([
-    ['0000-01-01T00:00:00.000000Z', '-62167219200000000'],
-    ['1969-12-31T23:59:59.999999Z', '-1'],
-    ['9999-12-31T23:59:59.999999Z', '253402300799999999'],
-  ])('stores the time %s exactly', async (updatedAt, stored) => {
-    expect(await outcomeOf(open(), change(`time-${updatedAt}`, 0, { updatedAt }), nothing)).toBe(
-      'processed',
-    );
-    const { rows } = await database().query(
-      `SELECT occurred_at_us::text AS occurred, latest_rank::text AS latest
-       FROM payment_store_changes WHERE change_key = $1`,
-      [`time-${updatedAt}-0`],
-    );
-    expect(rows).toEqual([{ occurred: stored, latest: String(BigInt(stored) * 2n) }]);
-  });
-
   it('leaves the limits of the session as they were', async () => {
     const show = async () =>
       (
@@ -166,13 +150,6 @@ export function describeStore(database: () => Database): void {
         expect(outcome).toBe('processed');
       },
     );
-
-    it('of the work’s own is the work’s failure', async () => {
-      const failing = outcomeOf(open(), change('missing'), async ({ tx }) => {
-        await tx.query('SELECT * FROM nowhere');
-      });
-      await expect(failing).rejects.toMatchObject({ code: '42P01' });
-    });
   });
 
   it('rejects with Postgres’ own error as the cause when the change can not be recorded', async () => {
@@ -216,19 +193,6 @@ export function describeStore(database: () => Database): void {
       expect(await outcomeOf(store, change('pruned', 3), nothing)).toBe('duplicate');
     });
 
-    it('forgets an order without a change since', async () => {
-      const store = open();
-      await outcomeOf(store, change('forgotten', 2), nothing);
-      await olden('forgotten', change('forgotten', 2).key, 9);
-      await database().query(
-        'UPDATE payment_store_payments SET changed_at_ms = $2 WHERE merchant_payment_reference = $1',
-        ['forgotten', daysAgo(9).getTime()],
-      );
-      expect(await store.prune(daysAgo(8))).toBe(2);
-      expect(await recorded('forgotten')).toBe(0);
-      expect(await outcomeOf(store, change('forgotten', 1), nothing)).toBe('processed');
-    });
-
     it('counts more than one batch of each kind', async () => {
       await database().query(`INSERT INTO payment_store_changes
         SELECT 'many-' || n % 700, 'many', n::text, 0, 0, 1000 FROM generate_series(1, 450) n`);
@@ -244,13 +208,6 @@ export function describeStore(database: () => Database): void {
         "DELETE FROM payment_store_failed_changes WHERE reference_number = 'many'",
       );
       expect(await count('payment_store_payments', 'recorded_at_ms', '1000')).toBe(0);
-    });
-
-    it.each([undefined, new Date(Number.NaN), '2026-01-01'])('does not take %s', async (value) => {
-      await expect(open().prune(value as never)).rejects.toMatchObject({
-        code: 'INVALID_OPTION',
-        option: 'olderThan',
-      });
     });
   });
 }

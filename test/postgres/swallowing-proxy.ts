@@ -10,6 +10,10 @@ export interface SwallowingProxy {
   swallowNextAnswer(): void;
   /** New connections work again. */
   heal(): void;
+  /** Loses the connection on which a client next sends this text, in lower case, and with it what it sent. */
+  cutAt(text: string, lose: (client: Socket) => void): void;
+  /** Whether that has happened. */
+  isCut(): boolean;
   /** Ends the connections of now, from both sides. */
   cut(): void;
   /** Settles when the server has been sent a message whose answer was swallowed. */
@@ -28,6 +32,7 @@ export async function startSwallowingProxy(target: string): Promise<SwallowingPr
   const { hostname, port, protocol } = new URL(target);
   const pairs = new Set<Pair>();
   let swallowing = false;
+  let cutting: { readonly at: string; readonly lose: (client: Socket) => void } | undefined;
   let answered = (): void => undefined;
   const whenAnswered = new Promise<void>((resolve) => {
     answered = resolve;
@@ -38,7 +43,10 @@ export async function startSwallowingProxy(target: string): Promise<SwallowingPr
     const live: Pair = { client, upstream, mode: swallowing ? 'all' : 'pass' };
     pairs.add(live);
     client.on('data', (bytes) => {
-      if (live.mode !== 'all') upstream.write(bytes);
+      if (cutting !== undefined && String(bytes).toLowerCase().includes(cutting.at)) {
+        cutting.lose(client);
+        cutting = undefined;
+      } else if (live.mode !== 'all') upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
       if (live.mode === 'pass') client.write(bytes);
@@ -79,6 +87,10 @@ export async function startSwallowingProxy(target: string): Promise<SwallowingPr
     heal() {
       swallowing = false;
     },
+    cutAt(at, lose) {
+      cutting = { at, lose };
+    },
+    isCut: () => cutting === undefined,
     cut,
     answered: whenAnswered,
     async close() {

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { IoredisClient, RedisClient } from '../../src/redis/client.js';
+import type { IoredisClient } from '../../src/redis/client.js';
 import { redisStore } from '../../src/redis/redis-store.js';
 import { RELEASE } from '../../src/redis/scripts.js';
 import { changeAt, deliver, hold } from '../store/held-delivery.js';
@@ -119,45 +118,32 @@ describe.skipIf(!process.env['REDIS_URL']).each(plainKinds)('with $name', (kind)
   }
 });
 
-describe.skipIf(!process.env['REDIS_URL'])('a server that accepts and never answers', () => {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => sockets.add(socket));
-  let url: string;
-
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const address = server.address();
-    url = `redis://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
-  });
-  afterAll(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-
-  test.each<[string, () => { client: RedisClient; close(): void }]>([
-    [
-      'ioredis',
-      () => {
-        const client = new Redis(url);
-        client.on('error', () => {});
-        return { client, close: () => client.disconnect() };
-      },
-    ],
-    [
-      'node-redis',
-      () => {
-        const client = createClient({ url });
-        client.on('error', () => {});
-        client.connect().catch(() => {});
-        return { client, close: () => client.destroy() };
-      },
-    ],
-  ])('makes a delivery reject with %s, which never connects', async (_, open) => {
-    const { client, close } = open();
-    const delivered = deliver(redisStore(client, { prefix, commandTimeoutMs: 400 }), change);
-    await expect(delivered).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
-    close();
-  });
+test.skipIf(!process.env['REDIS_URL']).each<[string, (url: string) => ConnectedClient]>([
+  [
+    'ioredis',
+    (url) => {
+      const client = new Redis(url);
+      client.on('error', () => {});
+      return { client, close: () => client.disconnect() };
+    },
+  ],
+  [
+    'node-redis',
+    (url) => {
+      const client = createClient({ url });
+      client.on('error', () => {});
+      client.connect().catch(() => {});
+      return { client, close: () => client.destroy() };
+    },
+  ],
+])('a delivery rejects with %s, which a server accepts and never answers', async (_, open) => {
+  const proxy = await startPausableProxy(redisUrl);
+  proxy.holdReplies();
+  const { client, close } = open(proxy.url);
+  const delivered = deliver(redisStore(client, { prefix, commandTimeoutMs: 400 }), change);
+  await expect(delivered).rejects.toMatchObject({ code: 'STORE_TIMEOUT' });
+  close();
+  proxy.close();
 });
 
 describe.skipIf(!process.env['REDIS_URL'])('a client', () => {

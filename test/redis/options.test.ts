@@ -14,22 +14,12 @@ const change = changeAt('2026-01-31T12:00:00Z');
 
 test.each([
   [{ prefix: 'a{b' }, 'prefix', 'must be text without braces; received a string of 3 characters'],
-  [{ prefix: 'a}' }, 'prefix', 'must be text without braces'],
   [{ prefix: 1 }, 'prefix', 'received a number'],
   [{ leaseMs: 99 }, 'leaseMs', 'from 100 to 2147483647; received 99'],
-  [{ leaseMs: 2_147_483_648 }, 'leaseMs', 'from 100 to 2147483647'],
   [{ renewForMs: 0 }, 'renewForMs', 'from 1; received 0'],
-  [{ renewForMs: 1.5 }, 'renewForMs', 'a whole number of milliseconds from 1; received 1.5'],
-  [{ renewForMs: '600000' }, 'renewForMs', 'must be a whole number of milliseconds from 1'],
   [{ retentionMs: 0 }, 'retentionMs', 'from 1; received 0'],
   [{ commandTimeoutMs: 0 }, 'commandTimeoutMs', 'from 1 to 2147483647; received 0'],
-  [{ commandTimeoutMs: 2_147_483_648 }, 'commandTimeoutMs', 'from 1 to 2147483647'],
-  [
-    { commandTimeoutMs: 30_000 },
-    'commandTimeoutMs',
-    'must be less than leaseMs (30000); received 30000: lower it, to half of leaseMs or less, or raise leaseMs',
-  ],
-  [{ leaseMs: 1_000, commandTimeoutMs: 1_001 }, 'commandTimeoutMs', 'less than leaseMs (1000)'],
+  [{ commandTimeoutMs: 30_000 }, 'commandTimeoutMs', 'must be less than leaseMs (30000)'],
   [null, 'options', 'must be an object with prefix, leaseMs'],
   [{ lease: 1_000 }, 'lease', 'lease is not a known option; use leaseMs'],
 ])('refuses the options %j', (options, option, says) => {
@@ -62,14 +52,12 @@ test.each([
 test.each([
   [undefined, 'received nothing'],
   [null, 'received null'],
-  [{}, 'received an object without eval'],
   ['redis://127.0.0.1', 'received a string'],
-  [{ evalsha: never }, 'received an object without eval'],
   [{ get: never, set: never }, 'received an object without eval'],
   // As a pipeline of Upstash's and redis 3 have them.
   [
     { eval: never, get: never },
-    'client must be a client of ioredis, redis (node-redis) or @upstash/redis; received an object without defineCommand (ioredis) or createScript (@upstash/redis)',
+    'received an object without defineCommand (ioredis) or createScript (@upstash/redis)',
   ],
 ])('refuses %j as a client', (wrong, says) => {
   expect(() => redisStore(wrong as never)).toThrow(
@@ -113,7 +101,7 @@ test.each([
   );
 });
 
-test.each([0, 0n, '0', Buffer.from('0'), false, true, null, undefined, '', 'OK', ['1', '1'], {}])(
+test.each([0, '0', Buffer.from('0'), true, null, 'OK', ['1', '1']])(
   'does not take the answer %o to a finish for yes',
   async (answer) => {
     const wrong: IoredisClient = {
@@ -124,37 +112,19 @@ test.each([0, 0n, '0', Buffer.from('0'), false, true, null, undefined, '', 'OK',
   },
 );
 
-test.each([
-  1,
-  1n,
-  true,
-  null,
-  undefined,
-  'OK',
-  'processed',
-  '__proto__',
-  ['claimed:10'],
-  'claimed',
-  'claimed:',
-  'claimed:20',
-  'claimed:010',
-  {},
-])('runs no work when the answer to a claim is %o', async (answer) => {
-  const wrong: IoredisClient = { eval: async () => answer };
-  const work = vi.fn(async () => {});
-  const delivered = outcomeOf(redisStore(wrong), change, work);
-  await expect(delivered).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'client' });
-  expect(work).not.toHaveBeenCalled();
-});
+test.each([1, null, 'OK', '__proto__', ['claimed:10'], 'claimed:', 'claimed:20', 'claimed:010'])(
+  'runs no work when the answer to a claim is %o',
+  async (answer) => {
+    const wrong: IoredisClient = { eval: async () => answer };
+    const work = vi.fn(async () => {});
+    const delivered = outcomeOf(redisStore(wrong), change, work);
+    await expect(delivered).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'client' });
+    expect(work).not.toHaveBeenCalled();
+  },
+);
 
-test.each([
-  ['a pipeline, whose methods return itself', undefined],
-  ['an answer with more than a grant before it', 'OK claimed:10'],
-  ['an answer with more than a grant after it', 'claimed:101'],
-])('refuses %s, when it is used', async (_, answer) => {
-  const pipeline = {
-    eval: (): unknown => answer ?? pipeline,
-  };
+test('refuses a pipeline, whose methods return itself, when it is used', async () => {
+  const pipeline = { eval: (): unknown => pipeline };
   const store = redisStore(pipeline as never);
   const delivered = outcomeOf(store, change, () => Promise.reject(new Error('the work was run')));
   await expect(delivered).rejects.toMatchObject({

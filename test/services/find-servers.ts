@@ -5,6 +5,7 @@ import pg from 'pg';
 import { hasMariadb, startMariadb } from './start-mariadb.js';
 import { hasPostgres, startPostgres } from './start-postgres.js';
 import { hasRedis, startRedis } from './start-redis.js';
+import type { ThrowawayServer } from './throwaway-server.js';
 
 /** A server that answers. */
 export interface FoundServer {
@@ -17,60 +18,73 @@ export interface FoundServer {
 
 const CONNECT_TIMEOUT_MS = 2_000;
 
-/** By DATABASE_URL, on the usual port of this machine, or started here; undefined when there is none. */
-export async function findPostgres(): Promise<FoundServer | undefined> {
-  const given = process.env['DATABASE_URL'];
+interface Kind {
+  readonly name: string;
+  readonly variable: string;
+  /** Where one is on this machine as a rule. */
+  readonly usual: readonly string[];
+  answers(url: string): Promise<void>;
+  readonly isInstalled: boolean;
+  start(): Promise<ThrowawayServer>;
+}
+
+/** By the variable, on the usual port of this machine, or started here; undefined when there is none. */
+async function find(kind: Kind): Promise<FoundServer | undefined> {
+  const { name, variable, usual, answers, isInstalled, start } = kind;
+  const given = process.env[variable];
   if (given) {
-    await answersAsPostgres(given).catch((error) => {
-      throw new Error('DATABASE_URL is set, but no Postgres answers there', { cause: error });
+    await answers(given).catch((error) => {
+      throw new Error(`${variable} is set, but no ${name} answers there`, { cause: error });
     });
-    return { url: given, source: 'that of DATABASE_URL' };
+    return { url: given, source: `that of ${variable}` };
   }
-  const me = userInfo().username;
-  for (const [user, database] of [
-    [me, 'test'],
-    [me, 'postgres'],
-    ['postgres', 'postgres'],
-  ] as const) {
-    const url = `postgresql://${encodeURIComponent(user)}@127.0.0.1:5432/${database}`;
-    if (await succeeds(answersAsPostgres(url))) return { url, source: url };
+  for (const url of usual) {
+    const isThere = answers(url).then(
+      () => true,
+      () => false,
+    );
+    if (await isThere) return { url, source: url };
   }
-  if (!hasPostgres) return undefined;
-  const { url, stop } = await startPostgres();
+  if (!isInstalled) return undefined;
+  const { url, stop } = await start();
   return { url, stop, source: `started for this run, ${url}` };
 }
 
-/** By MYSQL_URL, on the usual port of this machine, or started here; undefined when there is none. */
-export async function findMysql(): Promise<FoundServer | undefined> {
-  const given = process.env['MYSQL_URL'];
-  if (given) {
-    await answersAsMysql(given).catch((error) => {
-      throw new Error('MYSQL_URL is set, but no MySQL or MariaDB answers there', { cause: error });
-    });
-    return { url: given, source: 'that of MYSQL_URL' };
-  }
-  const usual = 'mysql://root@127.0.0.1:3306/test';
-  if (await succeeds(answersAsMysql(usual))) return { url: usual, source: usual };
-  if (!hasMariadb) return undefined;
-  const { url, stop } = await startMariadb();
-  return { url, stop, source: `started for this run, ${url}` };
-}
+const me = encodeURIComponent(userInfo().username);
 
-/** By REDIS_URL, on the usual port of this machine, or started here; undefined when there is none. */
-export async function findRedis(): Promise<FoundServer | undefined> {
-  const given = process.env['REDIS_URL'];
-  if (given) {
-    await answersAsRedis(given).catch((error) => {
-      throw new Error('REDIS_URL is set, but no Redis answers there', { cause: error });
-    });
-    return { url: given, source: 'that of REDIS_URL' };
-  }
-  const usual = 'redis://127.0.0.1:6379';
-  if (await succeeds(answersAsRedis(usual))) return { url: usual, source: usual };
-  if (!hasRedis) return undefined;
-  const { url, stop } = await startRedis();
-  return { url, stop, source: `started for this run, ${url}` };
-}
+export const findPostgres = () =>
+  find({
+    name: 'Postgres',
+    variable: 'DATABASE_URL',
+    usual: [
+      `${me}@127.0.0.1:5432/test`,
+      `${me}@127.0.0.1:5432/postgres`,
+      'postgres@127.0.0.1:5432/postgres',
+    ].map((rest) => `postgresql://${rest}`),
+    answers: answersAsPostgres,
+    isInstalled: hasPostgres,
+    start: startPostgres,
+  });
+
+export const findMysql = () =>
+  find({
+    name: 'MySQL or MariaDB',
+    variable: 'MYSQL_URL',
+    usual: ['mysql://root@127.0.0.1:3306/test'],
+    answers: answersAsMysql,
+    isInstalled: hasMariadb,
+    start: startMariadb,
+  });
+
+export const findRedis = () =>
+  find({
+    name: 'Redis',
+    variable: 'REDIS_URL',
+    usual: ['redis://127.0.0.1:6379'],
+    answers: answersAsRedis,
+    isInstalled: hasRedis,
+    start: startRedis,
+  });
 
 async function answersAsPostgres(connectionString: string): Promise<void> {
   const client = new pg.Client({
@@ -114,11 +128,4 @@ async function answersAsRedis(url: string): Promise<void> {
   } finally {
     client.disconnect();
   }
-}
-
-function succeeds(attempt: Promise<void>): Promise<boolean> {
-  return attempt.then(
-    () => true,
-    () => false,
-  );
 }

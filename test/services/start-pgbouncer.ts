@@ -1,10 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { cleanUpAtExit, findFreePort } from './throwaway-server.js';
+import { findFreePort, startProgram, type ThrowawayServer } from './throwaway-server.js';
 
 /** Debian has it where only root looks. */
 const program = ['pgbouncer', '/usr/sbin/pgbouncer'].find(
@@ -14,10 +12,7 @@ const program = ['pgbouncer', '/usr/sbin/pgbouncer'].find(
 /** Whether pgbouncer is installed. */
 export const hasPgbouncer = program !== undefined;
 
-export interface Pgbouncer {
-  readonly url: string;
-  stop(): Promise<void>;
-}
+export type Pgbouncer = Pick<ThrowawayServer, 'url' | 'stop'>;
 
 /** Starts one in transaction mode, with two connections to the server. */
 export async function startPgbouncer(serverUrl: string): Promise<Pgbouncer> {
@@ -47,28 +42,13 @@ default_pool_size = 2
   );
   // It refuses to run as root.
   const identity = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
-  const server = spawn(program, [...identity, settings], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const forget = cleanUpAtExit(() => {
-    server.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+  const url = `postgresql://${encodeURIComponent(user)}@127.0.0.1:${listenPort}/${database}`;
+  const server = await startProgram(url, {
+    command: program,
+    args: [...identity, settings],
+    folder,
+    says: ['stderr', 'process up'],
   });
-  const said: string[] = [];
-  const lines = createInterface(server.stderr);
-  for await (const line of lines) {
-    said.push(line);
-    if (line.includes('process up')) break;
-  }
-  server.stderr.resume();
-  if (server.exitCode !== null)
-    throw new Error(`pgbouncer did not start. It said:\n${said.join('\n')}`);
-  return {
-    url: `postgresql://${encodeURIComponent(user)}@127.0.0.1:${listenPort}/${database}`,
-    async stop() {
-      const exited = once(server, 'exit');
-      server.kill('SIGKILL');
-      await exited;
-      rmSync(folder, { recursive: true, force: true });
-      forget();
-    },
-  };
+  // It waits for its clients when it is only asked to end.
+  return { url, stop: () => server.kill().then(server.stop) };
 }

@@ -3,7 +3,12 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { cleanUpAtExit, findFreePort, type ThrowawayServer } from './throwaway-server.js';
+import {
+  cleanUpAtExit,
+  findFreePort,
+  serverUser,
+  type ThrowawayServer,
+} from './throwaway-server.js';
 
 const run = promisify(execFile);
 const binFolder = findBinFolder();
@@ -18,7 +23,7 @@ export async function startPostgres(): Promise<ThrowawayServer> {
   }
   const port = await findFreePort();
   const folder = mkdtempSync(join(tmpdir(), 'test-postgres-'));
-  const user = serverUser();
+  const user = serverUser('postgres');
   if (user) chownSync(folder, user.uid, user.gid);
   const control = join(binFolder, 'pg_ctl');
   const data = join(folder, 'data');
@@ -95,12 +100,4 @@ function findBinFolder(): string | undefined {
   return folders.find((folder) =>
     ['initdb', 'pg_ctl'].every((program) => folder !== '' && existsSync(join(folder, program))),
   );
-}
-
-/** Whom the server runs as: it refuses to run as root. */
-function serverUser(): { uid: number; gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const idOf = (flag: string) =>
-    Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
-  return { uid: idOf('-u'), gid: idOf('-g') };
 }

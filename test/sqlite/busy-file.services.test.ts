@@ -2,11 +2,12 @@ import { describe, expect, test, vi } from 'vitest';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import type { CallbackStore } from '../../src/store/callback-store.js';
 import { changeAt, deliver, hold } from '../store/held-delivery.js';
+import { order } from '../store/orders.js';
 import { outcomeOf } from '../store/outcome-of.js';
 import { unusedClient } from '../store/unused-client.js';
 import { waitFor } from '../wait-for.js';
 import { drivers, type OpenDatabase } from './open-database.js';
-import { count, LEASE_MS, order, readAll, Scene, untilMs } from './scene.js';
+import { count, LEASE_MS, readAll, Scene, untilMs } from './scene.js';
 
 const first = changeAt('2026-01-31T12:00:00Z');
 const second = changeAt('2026-01-31T12:00:01Z');
@@ -226,32 +227,6 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(await deliver(store, first)).toBe('busy');
       database.exec('COMMIT');
       expect(await deliver(store, first)).toBe('processed');
-    });
-
-    test('is waited for at the end of the work', async () => {
-      const { store, taciturn } = await openTaciturn();
-      const held = await hold(store, first);
-      taciturn.exec('BEGIN; CREATE TABLE orders (id)');
-      const exec = vi.spyOn(taciturn, 'exec');
-      const result = held.complete();
-      await waitFor(() => expect(exec.mock.calls.length).toBeGreaterThan(1));
-      taciturn.exec('ROLLBACK');
-      expect(await result).toBe('processed');
-      expect(await deliver(await scene.store(), first)).toBe('duplicate');
-    });
-
-    test('fails the delivery when it is open until the lease has expired', async () => {
-      const { store, taciturn } = await openTaciturn();
-      const held = await hold(store, first);
-      taciturn.exec('BEGIN');
-      scene.nowMs += LEASE_MS;
-      await expect(held.complete()).rejects.toMatchObject({
-        code: 'STORE_TIMEOUT',
-        message: expect.stringContaining(
-          'a transaction or an iterate() was open on the connection',
-        ),
-      });
-      taciturn.exec('ROLLBACK');
     });
 
     test('does not renew a claim within one, which could be rolled back', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from 'vitest';
-import { RetryLaterError } from '../../src/errors.js';
 import type { ManagedStore, StatusChange } from '../../src/store/callback-store.js';
 import { changeAt } from '../store/held-delivery.js';
 import { outcomeOf } from '../store/outcome-of.js';
@@ -31,32 +30,6 @@ function endPatience(): void {
 
 describe.each(drivers)('with $name, changes that failed', ({ open }) => {
   const scene = new Scene(open);
-
-  test('are listed once each, the longest failing first, however many they are', async () => {
-    const { store } = await scene.open();
-    const orders = Array.from({ length: 201 }, (_, index) => `order-${1000 + index}`);
-    for (const order of orders.toReversed()) {
-      await failOf(store, changeAt('2026-01-31T12:00:00Z', { order }));
-    }
-    scene.nowMs -= 1_000;
-    await failOf(store, changeAt('2026-01-31T12:00:00Z', { order: 'earlier' }));
-    const all = ['earlier', ...orders];
-    expect(await list(store)).toEqual(all);
-    expect(await list(store, { limit: 200 })).toEqual(all.slice(0, 200));
-    expect(await list(store, { limit: 1 })).toEqual(['earlier']);
-    scene.nowMs += 2_000;
-    expect(await store.prune(new Date(scene.nowMs))).toBe(0);
-    expect(await list(store)).toEqual(all);
-  });
-
-  test('are not those that are to be retried later', async () => {
-    const { store } = await scene.open();
-    const error = new RetryLaterError();
-    const result = await store.process(first, () => Promise.reject(error));
-    expect(result).toStrictEqual({ outcome: 'failed', error, parkedAfter: undefined });
-    expect(await list(store)).toEqual([]);
-    expect(await outcomeOf(store, first, async () => {})).toBe('processed');
-  });
 
   /** A delivery whose work locks the file from another connection, and fails. */
   async function lockedWhenKept() {
@@ -125,22 +98,5 @@ describe.each(drivers)('with $name, changes that failed', ({ open }) => {
         0,
       );
     }
-  });
-
-  test('are waited for while another connection has the whole file, for five seconds', async () => {
-    const { store, database } = await scene.open();
-    await failOf(store, first);
-    database.exec('PRAGMA journal_mode = DELETE');
-    const other = scene.connect();
-    other.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
-    const listing = list(store);
-    endPatience();
-    await expect(listing).rejects.toMatchObject({
-      code: 'STORE_TIMEOUT',
-      message: expect.stringMatching(/within 5000 ms, because another connection had the file/),
-      cause: expect.objectContaining({ message: 'database is locked' }),
-    });
-    other.exec('ROLLBACK');
-    expect(await list(store)).toEqual(['order-1']);
   });
 });

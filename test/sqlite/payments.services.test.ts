@@ -1,14 +1,13 @@
 import { describe, expect, test, vi } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import type { SqliteDatabase } from '../../src/sqlite/database.js';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
+import { expectToListWhatLiesAhead } from '../store/clock-set-back.js';
+import { order } from '../store/orders.js';
 import { unusedClient } from '../store/unused-client.js';
 import { drivers, type OpenDatabase } from './open-database.js';
-import { order, readAll, Scene } from './scene.js';
+import { readAll, Scene } from './scene.js';
 
 const CLIENT = { baseUrl: 'http://127.0.0.1:9', apiKey: 'key', apiSecret: 'secret', maxRetries: 0 };
-
-const NO_CONNECTION = { code: 'ECONNREFUSED', syscall: 'connect', address: '127.0.0.1', port: 9 };
 
 function clientThat(answer: () => Promise<Response>): PaymentClient {
   return new PaymentClient({ ...CLIENT, fetch: answer });
@@ -101,24 +100,6 @@ describe.each(drivers)('with $name', ({ open }) => {
       expect(() => store.record(order('order-1'), context as never)).toThrow(says);
       database.exec('COMMIT');
       expect(await store.get('order-1')).toBeUndefined();
-    });
-
-    test.each([undefined, null, [], 'tx'])('rejects for the context %j', async (context) => {
-      const { store } = await openStore();
-      await expect(store.record(order('order-1'), context as never)).rejects.toMatchObject({
-        code: 'INVALID_OPTION',
-        message: expect.stringContaining('tx, as in record(payment, { tx })'),
-      });
-    });
-
-    test('with sync throws for an invalid payment', async () => {
-      const { store, database } = await openStore();
-      database.exec('BEGIN');
-      const invalid = { ...order('order-1'), amount: Number.NaN };
-      expect(() => store.record(invalid, { sync: true })).toThrow(
-        expect.objectContaining({ code: 'INVALID_REQUEST' }),
-      );
-      database.exec('COMMIT');
     });
 
     test('without a tx waits for an open transaction, and for another connection that locks the file', async () => {
@@ -216,6 +197,16 @@ describe.each(drivers)('with $name', ({ open }) => {
     expect(await reading).toBeUndefined();
   });
 
+  test('lists and sends payments that were stored before the clock was set back', async () => {
+    const { database } = await openStore();
+    await expectToListWhatLiesAhead(
+      (client) => sqliteStore(database, { client, now: scene.now }),
+      () => {
+        scene.nowMs -= 3_600_000;
+      },
+    );
+  });
+
   test.each<[string, (database: OpenDatabase) => OpenDatabase]>([
     ['another connection had the file locked', () => scene.connect()],
     ['a transaction or an iterate() was open on the connection', (database) => database],
@@ -231,58 +222,12 @@ describe.each(drivers)('with $name', ({ open }) => {
     blocking.exec('ROLLBACK');
     expect(error).toMatchObject({
       code: 'STORE_TIMEOUT',
-      message: expect.stringContaining(`written within 5000 ms, because ${blocked}. Keep`),
+      message: expect.stringContaining(
+        `within 5000 ms, because ${blocked}, and nothing was written`,
+      ),
     });
     const cause = blocking === database ? undefined : 'database is locked';
     expect((error.cause as Error | undefined)?.message).toBe(cause);
     expect(await store.get('order-blocked')).toBeUndefined();
-  });
-
-  test.each([
-    ['rows without text', (rows: unknown[]) => rows.map(() => ({ value: 1 }))],
-    ['a promise', (rows: unknown[]) => Promise.resolve(rows)],
-  ])('refuses a database that answers with %s', async (_, change) => {
-    const { database } = await openStore();
-    const changing = {
-      exec: (sql: string) => database.exec(sql),
-      prepare(sql: string) {
-        const statement = database.prepare(sql);
-        const all = () => change(statement.all());
-        return sql.startsWith('PRAGMA') ? statement : { run: () => statement.run(), all };
-      },
-    };
-    const store = sqliteStore(changing as SqliteDatabase, { client: unusedClient });
-    await expect(store.create(order('order-odd'))).rejects.toMatchObject({
-      code: 'INVALID_OPTION',
-      option: 'database',
-    });
-  });
-
-  test('lists and sends payments that were stored before the clock was set back', async () => {
-    const answers: (() => Promise<Response>)[] = [
-      () => Promise.reject(new TypeError('fetch failed')),
-      () => Promise.reject(Object.assign(new Error('refused'), NO_CONNECTION)),
-      async () => Response.json({ referenceNumber: 'PAY-1' }, { status: 201 }),
-    ];
-    const { store } = await openStore({
-      client: clientThat(async () => answers.shift()?.() as never),
-    });
-    await store.create(order('ahead-lost'));
-    expect(await store.create(order('ahead-refused'))).toMatchObject({ state: 'recorded' });
-    scene.nowMs -= 3_600_000;
-    const listed = async (olderThanMs: number) => {
-      const found: string[] = [];
-      for await (const item of store.attention({ kinds: ['unresolved'], olderThanMs })) {
-        found.push(item.merchantPaymentReference);
-      }
-      return found;
-    };
-    // By this clock, its lease has not ended.
-    expect(await listed(0)).toEqual([]);
-    expect(await store.recover()).toMatchObject({ resent: 1 });
-    expect(await store.get('ahead-refused')).toMatchObject({ state: 'created' });
-    scene.nowMs += 7_200_000;
-    expect(await listed(3_600_000)).toEqual(['ahead-lost']);
-    expect(await listed(3_600_001)).toEqual([]);
   });
 });

@@ -73,10 +73,3 @@ export function count(database: OpenDatabase, table: string): number {
 export function untilMs(database: OpenDatabase): number {
   return Number(readAll(database, 'SELECT until_ms FROM payment_store_claims')[0]);
 }
-
-/** A payment to create. */
-export const order = (merchantPaymentReference: string) => ({
-  merchantPaymentReference,
-  amount: 2500,
-  currency: 'EUR',
-});

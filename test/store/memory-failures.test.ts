@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { StoreError } from '../../src/errors.js';
 import type { Attention, FailedChange } from '../../src/store/attention.js';
 import type { CallbackStore, ManagedStore } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
@@ -46,6 +47,14 @@ describe('the failures in a store in memory', () => {
     expect(await list(store)).toMatchObject([{ attempts: 3, parked: false }]);
     await fail(store, { failures: { parkAfter: 2 } });
     expect(await list(store)).toMatchObject([{ attempts: 4, parked: true }]);
+  });
+
+  it('are none where a replay is impossible', async () => {
+    const store = memoryStore();
+    const impossible = new StoreError('REPLAY_IMPOSSIBLE', 'no body');
+    const replay = outcomeOf(store, changeOf(), () => Promise.reject(impossible));
+    await expect(replay).rejects.toBe(impossible);
+    expect(await list(store)).toEqual([]);
   });
 
   it('have their own copy of the body, which neither its source nor its reader can change', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallbackStore } from '../../src/store/callback-store.js';
 import { memoryStore } from '../../src/store/memory.js';
 import { seconds } from '../contract/store/changes.js';
+import { hold } from './held-delivery.js';
 import { changeOf, order } from './orders.js';
 import { outcomeOf } from './outcome-of.js';
 import { unusedClient } from './unused-client.js';
@@ -21,20 +22,6 @@ async function processAll(store: CallbackStore, ...references: string[]): Promis
 /** A change of the only payment of an order. */
 const changeIn = (reference: string, fields: Parameters<typeof changeOf>[0] = {}) =>
   changeOf({ ...fields, order: reference, referenceNumber: reference });
-
-/** A delivery whose work runs until `end`. */
-function hold(store: CallbackStore, change = changeOf()) {
-  let end = () => {};
-  const outcome = outcomeOf(
-    store,
-    change,
-    () =>
-      new Promise((resolve) => {
-        end = resolve;
-      }),
-  );
-  return { outcome, end: () => end() };
-}
 
 describe('a store in memory', () => {
   it('remembers as many payments as maxEntries, and forgets the one longest unchanged', async () => {
@@ -76,12 +63,11 @@ describe('a store in memory', () => {
   it('never forgets what is being processed', async () => {
     let nowMs = 0;
     const store = memoryStore({ maxEntries: 1, now: () => nowMs });
-    const running = hold(store);
+    const running = await hold(store, changeOf());
     await processAll(store, 'a', 'b', 'c');
     nowMs += HOUR_MS;
     expect(await outcomeOf(store, changeOf(), done)).toBe('busy');
-    running.end();
-    expect(await running.outcome).toBe('processed');
+    expect(await running.complete()).toBe('processed');
     expect(await outcomeOf(store, changeOf(), done)).toBe('duplicate');
   });
 
@@ -98,24 +84,6 @@ describe('a store in memory', () => {
     expect(() => memoryStore(options as never)).toThrow(
       expect.objectContaining({ option, message: expect.stringContaining(message) }),
     );
-  });
-
-  it('creates payments only with a client', () => {
-    const alone = memoryStore();
-    for (const name of [
-      'create',
-      'record',
-      'send',
-      'get',
-      'markCreated',
-      'markNotCreated',
-      'recover',
-      'startRecovery',
-    ]) {
-      expect(name in alone).toBe(false);
-      expect(name in memoryStore({ client: unusedClient })).toBe(true);
-    }
-    expect('create' in memoryStore({ client: undefined })).toBe(false);
   });
 
   it('takes its time from now, and never forgets an open payment', async () => {

@@ -59,23 +59,31 @@ describe('the logger of a store', () => {
     ]);
   });
 
-  it('gets a round of recovery that leaves a payment unresolved at warn', async () => {
+  it.each([
+    ['answer-lost', 'ended early', { unresolved: 1, code: 'CONNECTION_FAILED' }],
+    [409, 'found unresolved payments', { unresolved: 1 }],
+    [422, 'had payments rejected', { unresolved: 0, rejected: 1 }],
+    [429, 'ended early', { unresolved: 0, requestOutcome: 'rejected' }],
+  ] as const)('gets a round of recovery at warn that meets %s', async (answer, what, fields) => {
     const { service, store, lines } = open();
     await store.record(order, { tx: undefined });
-    service.answer('order-1', 'answer-lost');
+    service.answer('order-1', answer);
     await store.recover();
-    expect(lines[1]).toEqual({
+    expect(lines[1]).toMatchObject({
       level: 'warn',
-      message: 'merchant-payments: store recover ended early',
-      fields: {
-        operation: 'recover',
-        resent: 1,
-        unresolved: 1,
-        code: 'CONNECTION_FAILED',
-        requestOutcome: 'unknown',
-        durationMs,
-      },
+      message: `merchant-payments: store recover ${what}`,
+      fields: { operation: 'recover', resent: 1, durationMs, ...fields },
     });
+  });
+
+  it('gets the reference as given, even if the input changes afterwards', async () => {
+    const { service, store, lines } = open();
+    const input = { ...order };
+    service.answer('order-1', 'answer-lost');
+    const created = store.create(input);
+    input.merchantPaymentReference = 'order-2';
+    await created;
+    expect(lines[0]).toMatchObject({ fields: { merchantPaymentReference: 'order-1' } });
   });
 
   it('gets a payment that was not created at warn, with the code and without the message', async () => {

@@ -218,9 +218,9 @@ describe('a running recovery', () => {
       { code: 'STORE_TIMEOUT', message: expect.stringMatching(/^lookUp did not settle within 60/) },
     ]);
     expect(asked).toEqual(['odd']);
+    await recovery.stop();
     expect(await store.get('recorded')).toMatchObject({ state: 'created' });
     expect(await store.get('known')).toMatchObject({ state: 'unresolved' });
-    await recovery.stop();
   });
 
   it('reports codes and messages to the console without onError, and nothing else of the errors', async () => {

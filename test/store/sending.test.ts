@@ -7,6 +7,7 @@ import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { Claim, Result, ServiceRecord } from '../../src/store/payment-row.js';
 import { ContractService } from '../contract/store/service.js';
+import { collect } from '../contract/store/stage.js';
 import { recordLines } from '../protocol/recorded-lines.js';
 import { MEMORY, openStore } from './memory-engine.js';
 import { order, paid, settle } from './orders.js';
@@ -71,6 +72,14 @@ describe('a claim whose answer was lost', () => {
     expect(await store.get('order-1')).toMatchObject({ state: 'recorded' });
     expect(service.requestsFor('order-1')).toEqual([]);
     expect(await store.send('order-1')).toMatchObject({ state: 'created', replayed: false });
+  });
+
+  it("that can't be released ends no process", async () => {
+    const { backend, store } = open();
+    backend.claimFailures.push(...failures(1));
+    backend.finishFailures.push(new Error('still no database'));
+    await expect(store.create(order('order-1'))).rejects.toThrow('no database');
+    await new Promise(setImmediate);
   });
 });
 
@@ -246,6 +255,17 @@ describe('the result of a late sender', () => {
     held.answer(kind);
     expect(await call).toMatchObject({ state: 'created', payment: { referenceNumber: 'PAY-1' } });
     expect(backend.serviceRecords).toHaveLength(count);
+  });
+
+  it('is no second payment where the answer has no number', async () => {
+    const { service, store } = open();
+    const held = service.hold('order-1');
+    const call = store.create(order('order-1'));
+    await held.received;
+    await settle(store, paid('order-1', 'PAY-1'));
+    held.answer('body-lost');
+    expect(await call).toMatchObject({ state: 'created', payment: { referenceNumber: 'PAY-1' } });
+    expect(await collect(store.attention())).toEqual([]);
   });
 });
 

@@ -74,18 +74,6 @@ describe('the message when there was none in time', () => {
     );
   });
 
-<<<<<<< HEAD
-=======
-  test('says that no status has changed', async () => {
-    await using endpoint = await startEndpoint();
-    await using server = await startMockServer({ callbackUrl: endpoint.url });
-    await expect(server.waitForDelivery({}, wait)).rejects.toThrow(
-      'No delivery with any fields within 0 ms (docs/errors.md#the-mock)\nThere are no delivery attempts\n' +
-        'A callback is sent when a status changes: call setStatus',
-    );
-  });
-
->>>>>>> work-texts
   test('lists every attempt with its result, and what is still to come', async () => {
     await using endpoint = await startEndpoint((count) => (count === 1 ? 500 : undefined));
     const clock = createManualClock({ now: 0 });

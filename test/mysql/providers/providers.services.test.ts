@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { mysqlStore } from '../../../src/mysql/mysql-store.js';
-import { change, nothing } from '../../postgres/change.js';
+import { change, nothing, order } from '../../postgres/change.js';
 import { inDatabase } from '../../services/mysql-url.js';
 import { outcomeOf } from '../../store/outcome-of.js';
 import { describeProvider, useProvider } from '../../store/sql/provider-cases.js';
@@ -33,16 +33,6 @@ describe.skipIf(!uri).each(Object.entries(providers))('a store on %s', (_, open)
   afterEach(() => query('DROP TABLE IF EXISTS side_effect'));
 
   it('is at READ COMMITTED', async () => {
-    await deliver('isolation', async (db) => {
-      await db.insert('isolation', 'before');
-      const [found] = await query<{ level: string }>(
-        `SELECT trx_isolation_level AS level FROM information_schema.innodb_trx
-         JOIN information_schema.processlist ON id = trx_mysql_thread_id WHERE db = ?`,
-        [database],
-      );
-      // The server takes a look at its transactions no sooner than 100 ms after the last.
-      if (found !== undefined) expect(found.level).toBe('READ COMMITTED');
-    });
     const seen: number[] = [];
     await deliver('sees', async (_db, { tx }) => {
       const look = async () => {
@@ -59,15 +49,15 @@ describe.skipIf(!uri).each(Object.entries(providers))('a store on %s', (_, open)
     expect(seen).toEqual([0, 1]);
   });
 
-  it('makes its tables, and prunes them', async () => {
-    const prefix = 'own_';
-    const own = mysqlStore(opened().provider, { prefix });
-    await own.setup();
-    await own.setup();
-    expect(await outcomeOf(own, change('old'), nothing)).toBe('processed');
-    expect(await own.prune(new Date(Date.now() + 60_000))).toBe(2);
-    expect(await query('SELECT 1 FROM own_changes')).toEqual([]);
-    await query('DROP TABLE own_payments, own_changes, own_failed_changes, own_second_payments');
+  it('refuses to record in a transaction that the server has rolled back after a deadlock', async () => {
+    const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
+    const recording = opened().provider.transaction(async (tx) => {
+      // Which the ORM does not notice.
+      await opened().send(tx, 'ROLLBACK');
+      await scene.payments().record(order('undone'), { tx });
+    }, limits);
+    await expect(recording).rejects.toMatchObject({ code: 'INVALID_OPTION', option: 'tx' });
+    expect(await scene.payments().get('undone')).toBeUndefined();
   });
 
   it('leaves the settings of the session as they were', async () => {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { postgresStore } from '../../../src/postgres/postgres-store.js';
 import type { StatusChange } from '../../../src/store/callback-store.js';
 import { change, nothing } from '../../postgres/change.js';
 import { type OpenProvider, providers } from '../../postgres/providers/providers.js';
 import { useSchema } from '../../postgres/server.js';
+import { type SwallowingProxy, startSwallowingProxy } from '../../postgres/swallowing-proxy.js';
 import { outcomeOf } from '../outcome-of.js';
 import { unusedClient } from '../unused-client.js';
 
@@ -17,54 +17,17 @@ const WAYS: Readonly<Record<string, (client: Socket) => void>> = {
   closed: (client) => client.destroy(),
 };
 
-/** Passes everything on to the server, until a client sends this text, in lower case: then its connection is lost. */
-async function startCutter() {
-  const { hostname, port } = new URL(url);
-  let cut: { readonly at: string; readonly lose: (client: Socket) => void } | undefined;
-  const server = createServer((client) => {
-    const upstream = connect(Number(port || 5432), hostname);
-    upstream.on('data', (bytes) => client.write(bytes));
-    client.on('data', (bytes) => {
-      if (cut === undefined || !String(bytes).toLowerCase().includes(cut.at)) {
-        upstream.write(bytes);
-        return;
-      }
-      const { lose } = cut;
-      cut = undefined;
-      lose(client);
-    });
-    client.on('error', () => undefined);
-    upstream.on('error', () => undefined);
-    client.on('close', () => upstream.destroy());
-    upstream.on('close', () => client.destroy());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const through = new URL(url);
-  through.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url: through.href,
-    cutAt(at: string, lose: (client: Socket) => void) {
-      cut = { at, lose };
-    },
-    isCut: () => cut === undefined,
-    close: () => void server.close(),
-  };
-}
-
-type Cutter = Awaited<ReturnType<typeof startCutter>>;
-
 const onPostgresJs = Object.entries(providers).filter(([name]) => name.includes('postgres.js'));
 
 describe.skipIf(url === '').each(onPostgresJs)('%s', (name, open) => {
   const { schema } = useSchema(`mp_cut_${name.replaceAll(/\W/g, '_').toLowerCase()}`);
-  let cutter: Cutter;
+  let cutter: SwallowingProxy;
   let opened: OpenProvider;
   const openStore = () => postgresStore(opened.provider, { client: unusedClient });
   let store: ReturnType<typeof openStore>;
   let event: StatusChange;
   beforeAll(async () => {
-    cutter = await startCutter();
+    cutter = await startSwallowingProxy(url);
   });
   afterAll(() => cutter.close());
   beforeEach(async () => {

@@ -95,22 +95,6 @@ export function describeProcesses(
     const outcomes = { commits: 'processed', fails: 'failed', 'is lost': lost };
     expect(await settled).toEqual(outcomes[end as keyof typeof outcomes]);
   });
-
-  it('run an older change when the later one was lost in a crash, and then the later one', async () => {
-    const reference = `crash-${form}`;
-    const held = heldWork<unknown>();
-    const first = outcomeOf(one, change(reference, 2), held.work);
-    const lost = expect(first).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
-    const { tx } = await held.started;
-    const older = outcomeOf(two, change(reference, 1), nothing);
-    await waitForBlocked(1);
-    await terminate(tx);
-    await lost;
-    expect(await older).toBe('processed');
-    held.finish();
-    expect(await outcomeOf(one, change(reference, 2), nothing)).toBe('processed');
-    expect(await outcomeOf(two, change(reference, 1), nothing)).toBe('duplicate');
-  });
 }
 
 /** What holds of many deliveries at once. */

@@ -20,6 +20,10 @@ export interface NetworkEngine<Pool> {
   send(tx: unknown, sql: string): Promise<unknown>;
   /** Calls `act` just before COMMIT is sent: for an engine that sends more than one message after the work. */
   beforeCommit?(tx: unknown, act: () => void): void;
+  /** How many connections the pool has. */
+  sizeOf(pool: Pool): number;
+  /** Opens both connections, which are then idle. */
+  warmUp(pool: Pool): Promise<void>;
   /** Asserts that the connection on which something was lost is not in the pool. */
   expectGone(pool: Pool): Promise<void>;
 }
@@ -49,6 +53,20 @@ export function describeNetwork<Pool>(scene: ReturnType<typeof useNetwork<Pool>>
     proxy().cut();
     proxy().heal();
   };
+
+  it('fails callbacks in time and leaves the pool as large as it was', async () => {
+    await engine.warmUp(pool());
+    const store = open({ ...SHORT, acquireTimeoutMs: 300 });
+    proxy().swallow();
+    const lost = ['a', 'b', 'c', 'd'].map((name) => outcomeOf(store, change(name), nothing));
+    for (const outcome of await Promise.allSettled(lost)) {
+      expect(outcome).toMatchObject({ status: 'rejected' });
+    }
+    heal();
+    const after = ['a', 'b', 'c'].map((name) => outcomeOf(open(), change(name), nothing));
+    expect(await Promise.all(after)).toEqual(['processed', 'processed', 'processed']);
+    expect(engine.sizeOf(pool())).toBe(2);
+  });
 
   it('while the work runs, does not keep its connection after it', async () => {
     const held = heldWork<unknown>();

@@ -29,8 +29,6 @@ export interface ProviderEngine {
   readonly endings: readonly string[];
 }
 
-export type ProviderScene = ReturnType<typeof useProvider>;
-
 /** A provider of the engine with its store, closed after the tests. */
 export function useProvider(engine: ProviderEngine) {
   const closing: (() => Promise<unknown>)[] = [];
@@ -74,7 +72,7 @@ export function useProvider(engine: ProviderEngine) {
 type Work = (db: OrmTransaction, context: StoreContext<unknown>) => Promise<unknown>;
 
 /** What holds of a store on any provider. Every case has its own payment. */
-export function describeProvider(scene: ProviderScene): void {
+export function describeProvider(scene: ReturnType<typeof useProvider>): void {
   const { engine, opened, store, payments, openOther, written, isRecorded, deliver } = scene;
 
   it('writes with the record, once', async () => {
