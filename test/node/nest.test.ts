@@ -88,9 +88,4 @@ describe('NestJS', () => {
       (options) => startNest(options, {}),
       'Mount the handler before what parses the body',
     ));
-
-  it('works without it when mounted before the parser', () =>
-    expectProcessed((options) =>
-      startNest(options, {}, (app) => void app.use(PATH, callbackHandler(options))),
-    ));
 });
