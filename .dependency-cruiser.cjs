@@ -1,3 +1,5 @@
+const engines = ['postgres', 'mysql', 'sqlite', 'redis'];
+
 // The layers of the house: imports point one way, and there are no cycles.
 //   errors, protocol <- client | callback; client <- store <- postgres | mysql | sqlite | redis
 //   callback, store <- receiver <- node | fetch | fastify | lambda
@@ -75,9 +77,7 @@ module.exports = {
       from: { path: '^src/store/' },
       to: { path: '^src/client/', dependencyTypesNot: ['type-only'] },
     },
-    ...['postgres', 'mysql', 'sqlite', 'redis'].map((engine) =>
-      only(engine, 'errors\\.ts$', 'protocol/', 'store/'),
-    ),
+    ...engines.map((engine) => only(engine, 'errors\\.ts$', 'protocol/', 'store/')),
     only('receiver', 'errors\\.ts$', 'protocol/', 'callback/', 'store/[^/]*\\.ts$'),
     ...['node', 'fetch', 'fastify', 'lambda'].map((adapter) =>
       only(adapter, 'errors\\.ts$', 'protocol/', 'callback/', 'receiver/'),
@@ -173,7 +173,7 @@ module.exports = {
       comment: "The merchant's clients and frameworks are taken as they come, by their shape.",
       severity: 'error',
       from: {
-        path: '^src/(store|postgres|mysql|sqlite|redis|receiver|node|fetch|fastify|lambda)/',
+        path: `^src/(store|${engines.join('|')}|receiver|node|fetch|fastify|lambda)/`,
       },
       to: { path: 'node_modules/', pathNot: 'node_modules/@types/node/' },
     },

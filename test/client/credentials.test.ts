@@ -63,14 +63,14 @@ describe('credentials', () => {
   });
 
   it.each(['https://payments.example', 'https://10.0.0.7', 'http://pay.localhost'])(
-    'refuse the secret the mock's, which is public for %s',
+    'refuse the secret that every copy of the mock has for %s',
     async (baseUrl) => {
       const options = { baseUrl, apiKey: 'mock_api_key', dangerouslyAllowHttp: true };
       const apiSecret = 'mock_api_secret';
       const refused = {
         name: 'InvalidOptionError',
         option: 'apiSecret',
-        message: expect.stringContaining('the mock's, which is public'),
+        message: expect.stringContaining('which is public'),
       };
       expect(() => new PaymentClient({ ...options, apiSecret })).toThrow(
         expect.objectContaining(refused),
@@ -86,7 +86,7 @@ describe('credentials', () => {
   );
 
   it.each(['http://127.0.0.1:4242', 'http://localhost:4242', 'https://[::1]'])(
-    'take the secret the mock's, which is public for %s',
+    'take the secret that every copy of the mock has for %s',
     (baseUrl) => {
       const options = { baseUrl, apiKey: 'mock_api_key', apiSecret: 'mock_api_secret' };
       expect(new PaymentClient(options)).toBeInstanceOf(PaymentClient);

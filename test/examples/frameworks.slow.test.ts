@@ -7,6 +7,7 @@ import {
   environmentFor,
   expectToHandlePayments,
   expectToTryAgain,
+  inProcess,
   startService,
 } from './payment-scene.js';
 
@@ -44,32 +45,7 @@ describe('the example for Next.js', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
-    await expectToHandlePayments(
-      {
-        url: `http://127.0.0.1:${port}/callbacks/payments`,
-        lines,
-        errors: [],
-        printed: async (text) => expect(lines.join('\n')).toContain(text),
-        stop: async () => undefined,
-        [Symbol.asyncDispose]: async () => undefined,
-      },
-      { service, checkout },
-    );
-  });
-});
-
-describe('the shop of the examples', () => {
-  it('creates one payment for any number of clicks, although the answer is lost', async () => {
-    await using service = await startService();
-    // Its client is that of the test before.
-    vi.resetModules();
-    const { checkout } = await import('../../examples/memory-shop.js');
-    for (const [name, value] of Object.entries(environmentFor(service))) vi.stubEnv(name, value);
-    service.faults.add({ on: 'request', type: 'lost-answer' });
-    const clicks = [1, 2, 3].map(() => checkout('order-lost'));
-    expect(await Promise.all(clicks)).toEqual(Array(3).fill({ status: 'unresolved' }));
-    await checkout('order-lost');
-    expect(service.requests).toHaveLength(1);
-    expect(service.payments.list()).toHaveLength(1);
+    const example = inProcess(`http://127.0.0.1:${port}/callbacks/payments`, lines);
+    await expectToHandlePayments(example, { service, checkout });
   });
 });

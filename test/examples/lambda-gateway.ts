@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { makeHttpApiEvent } from '../lambda/events.js';
 
 type Handler = (
   event: APIGatewayProxyEventV2,
@@ -13,15 +14,7 @@ export async function startFunctionUrl(
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const path = request.url ?? '/';
-    const event = {
-      version: '2.0',
-      rawPath: path,
-      headers: request.headers as Record<string, string>,
-      requestContext: { http: { method: request.method ?? '', path } },
-      body: Buffer.concat(chunks).toString('base64'),
-      isBase64Encoded: true,
-    } as APIGatewayProxyEventV2;
+    const event = makeHttpApiEvent(request, Buffer.concat(chunks), true);
     const result = await handler(event);
     response.writeHead(result.statusCode, result.headers).end(result.body);
   });

@@ -96,18 +96,23 @@ export async function expectToTryAgain(
   expect(attempts).toHaveLength(2);
 }
 
+/** An example whose handler the test itself calls. */
+export const inProcess = (url: string, lines: readonly string[]): Example => ({
+  url,
+  lines,
+  errors: [],
+  printed: async (text) => expect(lines.join('\n')).toContain(text),
+  stop: async () => undefined,
+  [Symbol.asyncDispose]: async () => undefined,
+});
+
 /** Creates a payment at the service, and stores nothing. */
 export async function createPayment(service: MockServer, reference: string): Promise<void> {
   const { url: baseUrl, apiKey, apiSecret } = service;
   await using client = new PaymentClient({ baseUrl, apiKey, apiSecret });
-  await client.payments.create(orderInput(reference));
+  const input = { merchantPaymentReference: reference, amount: 2500, currency: 'EUR' };
+  await client.payments.create(input);
 }
-
-export const orderInput = (reference: string) => ({
-  merchantPaymentReference: reference,
-  amount: 2500,
-  currency: 'EUR',
-});
 
 /** The referenceNumber of an order's payment. */
 export function findPayment(service: MockServer, reference: string): string {

@@ -10,6 +10,7 @@ import {
   environmentFor,
   expectToHandlePayments,
   findPayment,
+  inProcess,
   startService,
 } from './payment-scene.js';
 import { startWarehouse, type Warehouse } from './warehouse.js';
@@ -42,21 +43,11 @@ describe.skipIf(!REDIS_URL)('the example for Lambda', () => {
     for (const [name, value] of Object.entries(environmentFor(service))) vi.stubEnv(name, value);
     const { handler } = await import('../../examples/lambda.js');
     await using gateway = await startFunctionUrl(handler);
-    await expectToHandlePayments(
-      {
-        url: gateway.url,
-        lines,
-        errors: [],
-        printed: async (text) => expect(lines.join('\n')).toContain(text),
-        stop: async () => undefined,
-        [Symbol.asyncDispose]: async () => undefined,
-      },
-      {
-        service,
-        checkout: storeInRedis(service),
-        shipped: (reference) => `${reference} is to be shipped`,
-      },
-    );
+    await expectToHandlePayments(inProcess(gateway.url, lines), {
+      service,
+      checkout: storeInRedis(service),
+      shipped: (reference) => `${reference} is to be shipped`,
+    });
   });
 });
 

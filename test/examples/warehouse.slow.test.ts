@@ -13,18 +13,9 @@ it('tells the warehouse last what the order needs last', async () => {
   expect(warehouse.toldOf('order/1')).toEqual(['PUT 200', 'DELETE 200']);
 });
 
-it('tells it nothing of an order that is not paid', async () => {
-  await using warehouse = await startWarehouse();
-  vi.stubEnv('WAREHOUSE_URL', warehouse.url);
-  expect(await deliver('order', async () => ({ status: null, isPaid: false }))).toBeUndefined();
-  expect(warehouse.toldOf('order')).toEqual([]);
-});
-
 it.each([
-  [400, true],
   [422, true],
   [404, false],
-  [429, false],
   [503, false],
 ])('on a %i needs a person: %s', async (status, needsPerson) => {
   await using warehouse = await startWarehouse();

@@ -45,19 +45,6 @@ it.each([
   expect(scene.reported).toEqual([]);
 });
 
-it('does not throw where its own reply would have had headers', async () => {
-  let handled: Promise<void> | undefined;
-  const scene = await openScene((options) => {
-    const handler = callbackHandler(options);
-    return createServer((request, response) => {
-      response.writeHead(504).end();
-      handled = handler(request, response);
-    });
-  });
-  expect(await deliver(scene, { method: 'GET' })).toMatchObject({ status: 504 });
-  await expect(handled).resolves.toBeUndefined();
-});
-
 it('settles when the client is gone before the reply', async () => {
   const handled: Promise<void>[] = [];
   const scene = await openScene(

@@ -85,9 +85,4 @@ describe('NestJS', () => {
 
   it('fails at once without it', () =>
     expectRemedy((options) => startNest(options, {}), 'Mount the handler before the body parser'));
-
-  it('works without it when mounted before the parser', () =>
-    expectProcessed((options) =>
-      startNest(options, {}, (app) => void app.use(PATH, callbackHandler(options))),
-    ));
 });

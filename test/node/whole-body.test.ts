@@ -18,18 +18,6 @@ async function post(scene: Scene, packet: Uint8Array): Promise<number> {
   return (await client.readAnswer()).status;
 }
 
-it('answers many requests on one connection, also when they come in one packet', async () => {
-  const scene = await openServer();
-  const client = await openRawClient(scene);
-  for (const references of [['one'], ['two', 'three']]) {
-    const packets = references.map((referenceNumber) => onePacket(sign({ referenceNumber })));
-    await client.send(Buffer.concat(packets));
-    for (const _ of packets) expect(await client.readAnswer()).toMatchObject({ status: 200 });
-  }
-  expect(scene.callbacks).toHaveLength(3);
-  expect(scene.connections).toHaveLength(1);
-});
-
 it.each<[string, Parameters<typeof openServer>[0] & object]>([
   [
     'listens, too',

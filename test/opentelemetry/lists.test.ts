@@ -64,8 +64,7 @@ describe('the gauges of what needs a person', () => {
   }
 
   it('are 0 when there is nothing to do', async () => {
-    const { telemetry } = open();
-    expect(await gauges(telemetry)).toEqual(NOTHING);
+    expect(await gauges(open().telemetry)).toEqual(NOTHING);
   });
 
   it('count each kind, with the age of its oldest item', async () => {
@@ -137,6 +136,12 @@ describe('the gauges of what needs a person', () => {
     );
   });
 
+  it('are not recorded after disable()', async () => {
+    const { telemetry } = open();
+    telemetry.disable();
+    expect(await gauges(telemetry)).toBeUndefined();
+  });
+
   it('are missing while the store can’t be read, without an error', async () => {
     let isBroken = true;
     const attention = async function* () {
@@ -147,12 +152,6 @@ describe('the gauges of what needs a person', () => {
     expect(await gauges(telemetry)).toBeUndefined();
     isBroken = false;
     expect(await gauges(telemetry)).toEqual(NOTHING);
-  });
-
-  it('are gone after disable()', async () => {
-    const { telemetry } = open();
-    telemetry.disable();
-    expect(await gauges(telemetry)).toBeUndefined();
   });
 });
 
@@ -204,14 +203,10 @@ describe('a list that hangs', () => {
 
 describe('the options of the instrumentation', () => {
   it.each<[string, InstrumentationOptions]>([
-    ['tracerProvider must be a TracerProvider (with getTracer)', { tracerProvider: {} as never }],
-    ['meterProvider must be a MeterProvider (with getMeter)', { meterProvider: 1 as never }],
-    [
-      'store must be a store: postgresStore(pool), sqliteStore(database), … (with attention)',
-      { store: {} as never },
-    ],
+    ['tracerProvider must be', { tracerProvider: {} as never }],
+    ['meterProvider must be', { meterProvider: 1 as never }],
+    ['store must be', { store: {} as never }],
     ['inbox is not a known option', { inbox: {} } as never],
-    ['exporter is not a known option', { exporter: {} } as never],
   ])('are refused: %s', (message, options) => {
     expect(() => instrumentMerchantPayments(options)).toThrow(message);
   });

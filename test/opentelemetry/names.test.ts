@@ -85,19 +85,3 @@ test('every expression of the alerts and the dashboard uses existing names', asy
   const made = new Set([...known].map((name) => name.replace(/_(?:bucket|count|sum)$/, '')));
   expect(kinds).toEqual(made);
 });
-
-test('there is an alert for each thing that needs a person', () => {
-  expect(alerts.groups.flatMap(({ rules }) => rules.map(({ alert }) => alert))).toEqual([
-    'PaymentUnresolved',
-    'PaymentChangesParked',
-    'PaymentChangesFailing',
-    'SecondPayment',
-    'PaymentsWithoutCallback',
-    'PaymentOverdue',
-    'GenuineCallbackRefused',
-    'CallbacksFailing',
-    'CallbacksRefused',
-    'CallbacksUnread',
-    'PaymentListsUnread',
-  ]);
-});

@@ -1,4 +1,4 @@
-import { context, propagation, type Tracer, trace } from '@opentelemetry/api';
+import { context, propagation, trace } from '@opentelemetry/api';
 import {
   AggregationTemporality,
   type DataPoint,
@@ -18,27 +18,12 @@ import { onTestFinished } from 'vitest';
 import type { InstrumentationOptions } from '../../src/opentelemetry/instrument.js';
 import { instrumentMerchantPayments } from '../../src/opentelemetry/instrument.js';
 
-interface Telemetry {
-  /** For the test's own spans. */
-  readonly tracer: Tracer;
-  /** The package's finished spans. */
-  spans(): ReadableSpan[];
-  /** The data points of the package's metrics, by the metric's name. */
-  metrics(): Promise<Record<string, DataPoint<unknown>[]>>;
-  descriptions(): Promise<MetricData[]>;
-  disable(): void;
-}
-
-/** The SDK with its exporters in memory, and its context manager, for one test. */
-export function startTelemetry(
-  options: Pick<InstrumentationOptions, 'store'> = {},
-  processors: SpanProcessor[] = [],
-): Telemetry {
+/** The SDK with its exporters in memory, for one test. */
+export function startSdk(processors: SpanProcessor[] = []) {
   const spanExporter = new InMemorySpanExporter();
   const tracerProvider = new NodeTracerProvider({
     spanProcessors: [new SimpleSpanProcessor(spanExporter), ...processors],
   });
-  tracerProvider.register();
   const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   // Collected only when the test asks.
   const reader = new PeriodicExportingMetricReader({
@@ -46,30 +31,47 @@ export function startTelemetry(
     exportIntervalMillis: 2 ** 30,
   });
   const meterProvider = new MeterProvider({ readers: [reader] });
-  const { disable } = instrumentMerchantPayments({ tracerProvider, meterProvider, ...options });
   onTestFinished(async () => {
-    disable();
     await tracerProvider.shutdown();
     await meterProvider.shutdown();
-    for (const api of [trace, context, propagation]) api.disable();
   });
-  const descriptions = async () => {
+  const descriptions = async (): Promise<MetricData[]> => {
     metricExporter.reset();
     await reader.forceFlush();
     const [exported] = metricExporter.getMetrics();
     return exported?.scopeMetrics.flatMap(({ metrics }) => metrics) ?? [];
   };
   return {
+    tracerProvider,
+    meterProvider,
+    /** For the test's own spans. */
     tracer: tracerProvider.getTracer('test'),
-    spans: () =>
+    /** The package's finished spans. */
+    spans: (): ReadableSpan[] =>
       spanExporter
         .getFinishedSpans()
         .filter(({ instrumentationScope }) => instrumentationScope.name === 'merchant-payments'),
-    metrics: async () =>
+    /** The data points of the package's metrics, by the metric's name. */
+    metrics: async (): Promise<Record<string, DataPoint<unknown>[]>> =>
       Object.fromEntries(
         (await descriptions()).map(({ descriptor, dataPoints }) => [descriptor.name, dataPoints]),
       ),
     descriptions,
-    disable,
   };
+}
+
+/** An SDK that is registered, with its context manager, and the package instrumented by it. */
+export function startTelemetry(
+  options: Pick<InstrumentationOptions, 'store'> = {},
+  processors: SpanProcessor[] = [],
+) {
+  const sdk = startSdk(processors);
+  const { tracerProvider, meterProvider } = sdk;
+  tracerProvider.register();
+  const { disable } = instrumentMerchantPayments({ tracerProvider, meterProvider, ...options });
+  onTestFinished(() => {
+    disable();
+    for (const api of [trace, context, propagation]) api.disable();
+  });
+  return { ...sdk, disable };
 }

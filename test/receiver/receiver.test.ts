@@ -678,12 +678,6 @@ describe('construction', () => {
     expect(create).toThrow(InvalidOptionError);
     expect(create).toThrow(expect.objectContaining({ option }));
   });
-
-  it('does not ask for the secret, which a build may not have', () => {
-    const signingSecret = vi.fn(() => SECRET);
-    createCallbackReceiver({ ...right, signingSecret });
-    expect(signingSecret).not.toHaveBeenCalled();
-  });
 });
 
 describe('a handler that is created without its secret', () => {

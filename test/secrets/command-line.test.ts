@@ -2,18 +2,10 @@ import { expect, test } from 'vitest';
 import { commandLoaders } from '../../src/cli/registry.js';
 import { serve } from '../cli/merchant-server.js';
 import { runCommand, startMock } from '../cli/run-command.js';
-import type { Deliberate } from './deliberate.js';
-import {
-  apiKey,
-  apiSecret,
-  mockApiKey,
-  mockApiSecret,
-  mockSigningSecret,
-  signingText,
-} from './planted.js';
+import { apiKey, apiSecret, signingText } from './planted.js';
 import { leaksIn } from './watch.js';
 
-// What is planted here: the merchant's credentials in the environment, and those of the mock.
+// What is planted here: the merchant's credentials in the environment.
 const env = {
   MERCHANT_PAYMENTS_API_KEY: apiKey,
   MERCHANT_PAYMENTS_API_SECRET: apiSecret,
@@ -71,11 +63,8 @@ const creation = 'payments create --reference order-1 --amount 5 --currency EUR'
 
 test('what works, as text and as JSON, shows no secret either', async () => {
   await using endpoint = await serve((request, response) => void request.pipe(response));
-  await using mock = await startMock(
-    '--json',
-    ...['--api-key', mockApiKey, '--api-secret', mockApiSecret],
-    ...['--signing-secret', mockSigningSecret, '--callback-url', endpoint.url],
-  );
+  // Its announcement has its own credentials, since calling it requires them.
+  await using mock = await startMock('--json', '--callback-url', endpoint.url);
   const at = { MERCHANT_PAYMENTS_MOCK_URL: mock.url };
   const inBoth = (...line: string[]) => [line, [...line, '--json']];
   await look(creation, at);
@@ -107,13 +96,6 @@ test('what works, as text and as JSON, shows no secret either', async () => {
 
   mock.kill('SIGTERM');
   const { stdout, stderr } = await mock.ended;
-  expect(leaksIn(stderr)).toEqual([]);
-  const [announcement = '', ...events] = stdout.split('\n');
-  expect(announcement).toContain('"type":"listening"');
-  expect(events.length).toBeGreaterThan(10);
-  // Only the announcement shows them, since calling the mock requires them.
-  const printed: Deliberate = "the mock's announcement";
-  expect(leaksIn(announcement)).not.toEqual([]);
-  expect(leaksIn(announcement, printed)).toEqual([]);
-  expect(leaksIn(events.join('\n'))).toEqual([]);
+  expect(stdout.split('\n').length).toBeGreaterThan(10);
+  expect(leaksIn(stdout + stderr)).toEqual([]);
 });

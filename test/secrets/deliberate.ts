@@ -27,25 +27,9 @@ export const deliberate = {
     shows: ['a body'],
     why: 'signCallback makes the body that the test is to send.',
   },
-  "the mock's credentials": {
-    shows: [
-      'the API key of the mock',
-      'the API secret of the mock',
-      'the signing secret of the mock',
-    ],
-    why: 'Tests need apiKey, apiSecret and signingSecret of the mock to call it. They are getters, so neither console.log nor JSON shows them.',
-  },
   "the mock's records": {
     shows: ['a body'],
     why: 'Payments, requests and deliveries are what a mock is looked into for: their bodies are those of tests.',
-  },
-  "the mock's announcement": {
-    shows: [
-      'the API key of the mock',
-      'the API secret of the mock',
-      'the signing secret of the mock',
-    ],
-    why: '`mock` prints its own credentials, to be pasted into a .env: they protect nothing.',
   },
 } satisfies Record<string, Exception>;
 

@@ -25,11 +25,6 @@ export const customer = 'customer-Dn5kWq8rJx2vTs7hBm4zLp9c-Gy3fRu6eKa1';
 /** The merchant's reference of a payment. It may identify a customer, so it is only where a person has to look. */
 export const reference = 'order-Qx4mVn8tHd1w-Ks6rLz3pYb9c-Fu2gJe5aWo7';
 
-/** What the mock is set to. It is no secret of a merchant, and shown in fewer places than one thinks. */
-export const mockApiKey = 'mock-key-Hb8tNc3wXs6q';
-export const mockApiSecret = 'mock-secret-Vr4yKm7jPd1z-Lf9gUe2xQo5a';
-export const mockSigningSecret = 'mock-whsec-Tn6bRw3kGs8h-Cy1vJx4mZq7p';
-
 export const planted = {
   'the API key': apiKey,
   'the API secret': apiSecret,
@@ -39,9 +34,6 @@ export const planted = {
   'the signing secret as a KeyObject': signingKeyBytes,
   'a body': customer,
   'a reference': reference,
-  'the API key of the mock': mockApiKey,
-  'the API secret of the mock': mockApiSecret,
-  'the signing secret of the mock': mockSigningSecret,
 } satisfies Record<string, string | Uint8Array>;
 
 export type PlantedName = keyof typeof planted;

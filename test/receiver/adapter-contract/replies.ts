@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { RetryLaterError } from '../../../src/errors.js';
 import type { SignedCallback } from '../../../src/testing/sign-callback.js';
-import { createGate } from '../../contract/gate.js';
 import { type BadRequestOptions, describeBadRequests } from './bad-requests.js';
 import { deliver, type MakeServer, openScene, SECRET, sign } from './scene.js';
 
@@ -146,26 +145,6 @@ export function describeReplies(
       expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
       expect(scene.callbacks).toHaveLength(2);
       expect(scene.reported).toEqual([]);
-    });
-
-    it('are 503 with Retry-After while the change is being processed', async () => {
-      const started = createGate<void>();
-      const finish = createGate<void>();
-      const scene = await openScene(makeServer, {
-        onPayment() {
-          started.open();
-          return finish.promise;
-        },
-      });
-      const callback = sign();
-      const first = deliver(scene, callback);
-      await started.promise;
-      const meanwhile = await deliver(scene, callback);
-      expect(meanwhile).toMatchObject({ status: 503, body: '', headers: { 'retry-after': '1' } });
-      finish.open();
-      expect(await first).toMatchObject({ status: 200 });
-      expect(await deliver(scene, callback)).toMatchObject({ status: 200 });
-      expect(scene.callbacks).toHaveLength(1);
     });
   });
 }

@@ -1,19 +1,7 @@
-import { context, propagation, trace } from '@opentelemetry/api';
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics';
-import {
-  InMemorySpanExporter,
-  NodeTracerProvider,
-  SimpleSpanProcessor,
-} from '@opentelemetry/sdk-trace-node';
-import { instrumentMerchantPayments } from '../../../src/opentelemetry/instrument.js';
 import { createCallbackReceiver } from '../../../src/receiver/callback-receiver.js';
 import { memoryStore } from '../../../src/store/memory.js';
 import { now } from '../../callback/sample-callback.js';
+import { startTelemetry } from '../../opentelemetry/telemetry.js';
 import { customer, signingText } from '../planted.js';
 import type { See, Walks } from '../watch.js';
 import { createLogger } from './client.js';
@@ -22,26 +10,11 @@ import { createClient, order } from './store-payments.js';
 
 /** Does everything of which spans and metrics are made: calls that fail in every way, and callbacks. */
 async function work(see: See): Promise<void> {
-  const spanExporter = new InMemorySpanExporter();
-  const tracerProvider = new NodeTracerProvider({
-    spanProcessors: [new SimpleSpanProcessor(spanExporter)],
-  });
-  tracerProvider.register();
-  const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-  const reader = new PeriodicExportingMetricReader({
-    exporter: metricExporter,
-    exportIntervalMillis: 2 ** 30,
-  });
-  const meterProvider = new MeterProvider({ readers: [reader] });
   const client = createClient({ logger: createLogger(see) });
   let nowMs = 0;
   const store = memoryStore({ client, logger: createLogger(see), now: () => nowMs });
-  const instrumentation = instrumentMerchantPayments({
-    tracerProvider,
-    meterProvider,
-    store,
-  });
-  see('the instrumentation', instrumentation);
+  const { spans, descriptions, disable } = startTelemetry({ store });
+  see('what stops it', disable);
   for (let attempt = 0; attempt < 6; attempt += 1) {
     await store.create(order).catch(() => undefined);
     nowMs += 900_000;
@@ -63,23 +36,14 @@ async function work(see: See): Promise<void> {
     const received = receiver.receive({ method: 'POST', ...Object(request) } as never);
     await received.catch(() => undefined);
   }
-  await reader.forceFlush();
-  const spans = spanExporter.getFinishedSpans();
-  if (spans.length < 20) throw new Error('spans are missing');
-  const shown = spans.map(({ name, attributes, events, status }) => [
-    name,
-    attributes,
-    events,
-    status,
-  ]);
+  if (spans().length < 20) throw new Error('spans are missing');
+  const shown = spans().map(({ name, attributes, events, status }) => {
+    return [name, attributes, events, status];
+  });
   see('the spans', shown);
-  const metrics = metricExporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics);
+  const metrics = await descriptions();
   if (metrics.length === 0) throw new Error('metrics are missing');
   see('the metrics', JSON.parse(JSON.stringify(metrics)));
-  instrumentation.disable();
-  await tracerProvider.shutdown();
-  await meterProvider.shutdown();
-  for (const api of [trace, context, propagation]) api.disable();
 }
 
 export const opentelemetryWalks: Walks = {

@@ -95,12 +95,6 @@ async function checking(see: See): Promise<void> {
     const report = await checkCallbackEndpoint(url, options);
     see(`the report of the ${name} endpoint`, report);
   }
-  for (const wrong of [{ signingSecret: { signingText } }, { timeoutMs: signingText }]) {
-    const error = await failureOf(() =>
-      checkCallbackEndpoint('http://127.0.0.1:9/', { ...options, ...wrong } as never),
-    );
-    see(`the error for ${Object.keys(wrong)}`, error);
-  }
 }
 
 export const testingWalks: Walks = {
