@@ -98,6 +98,14 @@ describe('callback verify', () => {
     expect(stdout).toMatch(/\nbody-reserialized\n {2}seen {2}.*\n( {8}.*\n)* {2}fix {3}/);
   });
 
+  test('warns of an authentic record that is refused, and names the secret that matched', async () => {
+    const late = ['callback', 'verify', '--at', String(SECONDS + 301), '--signing-secret=other'];
+    const args = [...late, `--signing-secret=${signingSecret}`];
+    const { stdout } = await runCommand(args, {}, json);
+    expect(stdout).toContain('paid (authentic, but refused: look at it, do not act on it)');
+    expect(stdout).toContain('with signing secret 2');
+  });
+
   test.each<[string, Capture, string[], RegExp]>([
     [
       'timestamp-outside-window',

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callbackHandler } from '../../src/node/index.js';
 import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
 import { secretEnv, serve, signingSecret, spellingsOf, startMerchant } from './merchant-server.js';
-import { hasXmlParser, parseXml } from './parse-xml.js';
 import { runCommand, startCommand } from './run-command.js';
 
 let folder: string;
@@ -135,16 +134,6 @@ test('JUnit XML goes to a file beside the report', async () => {
   expect(document.match(/<skipped /g)).toHaveLength(counts.skipped);
 });
 
-test.runIf(hasXmlParser)('a parser takes the JUnit XML of a run', async () => {
-  await using merchant = await startMerchant();
-  const file = path.join(folder, 'parsed.xml');
-  expect((await check(merchant.url, '--junit', file)).code).toBe(0);
-  const { tag, attributes, children } = parseXml(await readFile(file, 'utf8'));
-  expect(tag).toBe('testsuites');
-  expect(attributes['failures']).toBe('0');
-  expect(String(children[0]?.children.length)).toBe(attributes['tests']);
-});
-
 test('callbacks are made as the options say', async () => {
   await using endpoint = await startEndpoint(() => 401);
   await check(
@@ -226,6 +215,12 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(message);
   expect(stderr.split('\n')).toHaveLength(2);
+});
+
+test('says that the signing secret is missing', async () => {
+  const { code, stderr } = await runCommand(['check', UNUSED_URL]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('the signing secret is missing');
 });
 
 test('the signing secret is in no output, in no spelling', async () => {

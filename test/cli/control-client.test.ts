@@ -1,25 +1,17 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { ControlClient, connectToMock } from '../../src/cli/control-client.js';
 import { reserveClosedPort } from '../mock-server/merchant-endpoint.js';
+import { serve } from './merchant-server.js';
 
 /** A server that answers as a mock, unless it says otherwise. */
 async function startServer(listener: RequestListener, mark = 'mock') {
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     if (mark !== '') response.setHeader('x-merchant-payments', mark);
     return listener(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    url,
-    client: new ControlClient(new URL(url)),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const url = new URL(server.url).origin;
+  return { ...server, url, client: new ControlClient(new URL(url)) };
 }
 
 const state = { path: ['state'] };

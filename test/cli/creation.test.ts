@@ -1,33 +1,16 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { serve } from './merchant-server.js';
 import { runCommand, startMock } from './run-command.js';
 
 const createArgs = [
   ...['payments', 'create', '--reference', 'order-1', '--amount', '12.50', '--currency', 'EUR'],
 ];
 
-interface Listening extends AsyncDisposable {
-  readonly host: string;
-}
-
-async function listen(server: Server): Promise<Listening> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-const serve = (listener: RequestListener) => listen(createServer(listener));
-
 /** Creates a payment at a mock that answers so. */
 async function createWith(answer: RequestListener, ...args: readonly string[]) {
   await using mock = await serve(answer);
-  return await runCommand([...createArgs, '--mock-url', `http://${mock.host}`, ...args]);
+  return await runCommand([...createArgs, '--mock-url', new URL(mock.url).origin, ...args]);
 }
 
 describe('a 2xx that is not a payment fails: ', () => {

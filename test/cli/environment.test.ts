@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -73,28 +73,6 @@ test.each([
     `reading .env failed with ${code}: make it a readable file in UTF-8`,
   );
   expect(readNamed).toThrow(new UsageError(`--dotenv: reading ${file} failed with ${code}`));
-});
-
-test('a .env that is a folder counts as none, one that cannot be read is reported', async () => {
-  const { folder } = saveVariables([], 'other');
-  expect(readEnvironment({ env: {}, cwd: folder }, undefined)).toEqual({});
-  const file = path.join(folder, '.env');
-  mkdirSync(file);
-  const says = 'make it a readable file in UTF-8, or name another with --dotenv';
-  expect(readEnvironment({ env: {}, cwd: folder }, undefined)).toEqual({});
-  expect(() => readEnvironment({ env: {}, cwd: folder }, '.env')).toThrow(
-    new UsageError('--dotenv: reading .env failed with EISDIR'),
-  );
-  rmdirSync(file);
-  symlinkSync('.env', file);
-  const { code, stderr } = await startCommand(['reset'], { cwd: folder }).ended;
-  expect({ code, stderr }).toEqual({
-    code: 2,
-    stderr: `merchant-payments: reading .env failed with ELOOP: ${says}\n`,
-  });
-  expect(() => readEnvironment({ env: {}, cwd: folder }, undefined)).toThrow(
-    new UsageError(`reading .env failed with ELOOP: ${says}`),
-  );
 });
 
 test('without --dotenv the .env of the folder is read', async () => {

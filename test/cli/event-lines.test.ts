@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
-import { callbackLine, EventLog, requestLine, toJsonEvent } from '../../src/cli/event-lines.js';
+import { callbackLine, EventLog, requestLine } from '../../src/cli/event-lines.js';
 import type { RecordedRequest } from '../../src/mock-server/api/recorded-request.js';
 import type { DeliveryAttempt } from '../../src/mock-server/callbacks/delivery.js';
-import { viewAttempt } from '../../src/mock-server/control/control-view.js';
 import { createMockService } from '../../src/mock-server/service.js';
-import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
+import { startEndpoint } from '../mock-server/merchant-endpoint.js';
 
 const at = new Date(2026, 0, 31, 7, 8, 9);
 const asIs = (_style: string, text: string) => text;
@@ -179,24 +178,5 @@ test('a callback that is held, dropped or not configured says so', async () => {
   service.faults.add({ on: 'callback', type: 'reorder' });
   await service.setStatus('a', 'kept');
   expect(lines.at(-1)).toBe("← held a kept until the payment's next change");
-  await service.close();
-});
-
-test('an attempt as JSON has the fields that it has over HTTP, and no other but what explains it', async () => {
-  const port = await reserveClosedPort();
-  const { service, create } = startLog({ callbackUrl: `http://127.0.0.1:${port}/` });
-  await create('a');
-  await service.setStatus('a', 'paid');
-  const [sent] = service.deliveries as [DeliveryAttempt];
-  const json = (value: unknown) => JSON.parse(JSON.stringify(value));
-  const { hint, answerLine, forged, ...shown } = json(viewAttempt(sent));
-  const plain = { ...shown, signedString: `${sent.timestamp}.${shown.rawBody}` };
-  expect(forged).toBe(false);
-  expect(hint).toMatch(/\w/);
-  expect(answerLine).toBeUndefined();
-  expect(json(toJsonEvent({ type: 'attempt', attempt: sent }))).toEqual({
-    type: 'attempt',
-    attempt: plain,
-  });
   await service.close();
 });

@@ -46,13 +46,6 @@ describe.each([...commandLoaders.keys()])('%s', (name) => {
       for (const part of parts) expect(flowing).toContain(part);
     }
   });
-
-  test('is listed in the overview', async () => {
-    const { summary } = await load();
-    const shown = await overview(80);
-    expect(shown).toMatch(new RegExp(`^ {2}${name} `, 'm'));
-    expect(shown.replace(/\s+/g, ' ')).toContain(summary);
-  });
 });
 
 test('the overview is grouped by what a command is for, each in one line of 80 columns', async () => {

@@ -92,6 +92,12 @@ test('logs each request and each callback in a line', async () => {
   ]);
 });
 
+test('with --payment-page the answer to a creation names the page to pay on', async () => {
+  await using mock = await startMock('--payment-page');
+  const answer = (await (await sendPayment(mock.url, 'a')).json()) as { paymentUrl: string };
+  expect(answer.paymentUrl).toContain(`${mock.url}/_mock/pay/`);
+});
+
 test('with --json prints where it listens, then one line per event, and nothing else', async () => {
   await using endpoint = await startEndpoint();
   await using mock = await startMock('--callback-url', endpoint.url, '--seed', '7', '--json');

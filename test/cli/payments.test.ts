@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { reserveClosedPort, startEndpoint } from '../mock-server/merchant-endpoint.js';
-import { createPayment, runCommand, startCommand, startMock } from './run-command.js';
+import { startEndpoint } from '../mock-server/merchant-endpoint.js';
+import { createPayment, runCommand, startMock } from './run-command.js';
 
 const creation = ['payments', 'create', '--reference', 'order-1', '--amount', '12.50'];
 const createArgs = [...creation, '--currency', 'EUR'];
@@ -113,28 +113,6 @@ test('sets a status, and prints the answer of the endpoint', async () => {
   );
 });
 
-test('a status is set without an endpoint, held, and not accepted, and each is said', async () => {
-  const port = await reserveClosedPort();
-  await using alone = await startMock();
-  await createPayment(alone, 'a');
-  expect((await alone.run('payments', 'set-status', 'a', 'paid')).stdout).toContain(
-    '← not sent a paid: no callback URL is set',
-  );
-  await using mock = await startMock(
-    ...['--callback-url', `http://127.0.0.1:${port}/`, '--retry-schedule', 'none'],
-  );
-  await createPayment(mock, 'a');
-  const failed = await mock.run('payments', 'set-status', 'a', 'paid');
-  expect(failed).toMatchObject({ code: 0 });
-  expect(failed.stdout).toMatch(
-    /\n← ECONNREFUSED a paid, try 1, no retry left\n {2}Nothing listens at that address/,
-  );
-  await mock.run('fault', 'add', 'callback', 'reorder');
-  expect((await mock.run('payments', 'set-status', 'a', 'refunded')).stdout).toContain(
-    "← held a refunded until the payment's next change",
-  );
-});
-
 test("the merchant's reference names a payment if no other has the same", async () => {
   await using mock = await startMock();
   const { referenceNumber } = await createPayment(mock, 'order-1');
@@ -181,14 +159,4 @@ test('a second payment of an order has a note, and each payment the answer to it
   expect(again.stdout.trimEnd().split('\n').at(-1)).toMatch(/^order-1 .* paid +503 +-$/);
   const shown = await mock.run('payments', 'show', first.referenceNumber);
   expect(shown.stdout).toContain(`another payment of this order: ${second.referenceNumber}, paid`);
-});
-
-test('on a narrow terminal each payment is a list, with its whole referenceNumber', async () => {
-  await using mock = await startMock();
-  const { referenceNumber } = await createPayment(mock, `order-${'1'.repeat(40)}`);
-  const env = { MERCHANT_PAYMENTS_MOCK_URL: mock.url, NO_COLOR: '1' };
-  const narrow = startCommand(['payments', 'list', '--wide'], { env, columns: 40 });
-  const { stdout } = await narrow.ended;
-  expect(stdout).toMatch(/^merchantPaymentReference {2}order-1{40}\ncreated /);
-  expect(stdout).toContain(`\nreferenceNumber           ${referenceNumber}\n`);
 });

@@ -31,28 +31,6 @@ test('requests are listed newest first, with how they ended', async () => {
   expect((await mock.run('requests', 'list', '--limit', '1')).stderr).toBe('1 of 3 shown\n');
 });
 
-test.each([
-  [['server-error'], 1, 'SERVER_ERROR: ', 'The service may have processed the request'],
-  [['client-error'], 1, 'REFUSED: ', 'An earlier attempt may have created the payment'],
-  [
-    ['client-error', '--set', 'status=422', '--set', 'body={"code":"LIMIT"}'],
-    1,
-    'LIMIT: ',
-    'The service did not accept the request',
-  ],
-  [['rate-limit'], 1, 'RATE_LIMITED: ', 'The service did not accept the request'],
-  [['late-answer', '--set', 'delayMs=5'], 0, '', ''],
-  [['malformed-json'], 1, 'is not a payment', 'but one may exist'],
-])('payments create meets the fault %j', async (fault, code, beginning, words) => {
-  await using mock = await startMock();
-  await mock.run('fault', 'add', 'request', ...fault);
-  const ended = await mock.run('payments', 'create', '--reference', 'a', ...creation);
-  expect(ended.code).toBe(code);
-  expect(ended.stderr).toContain(beginning);
-  expect(ended.stderr).toContain(words);
-  expect(await mock.json('requests', 'list')).toMatchObject({ total: 1 });
-});
-
 test('a payment is shown with its fields, statuses and callbacks', async () => {
   await using mock = await startMock();
   const field = ['--field', 'customer={"id":7}'];

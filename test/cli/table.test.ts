@@ -25,12 +25,6 @@ test('columns are as wide as their widest cell', () => {
   ).toEqual(['NAME       N', 'a          1', 'longer  1000']);
 });
 
-test('a title can be the widest, and a line has no spaces at its end', () => {
-  const [head, row] = formatTable([columns[0] as Column<Row>], [{ name: 'a', count: 1 }], asIs);
-  expect(head).toBe('NAME');
-  expect(row).toBe('a');
-});
-
 test('an empty cell shows a dash, and an empty column is left out', () => {
   const rows = [{ name: '', count: 1 }];
   expect(formatTable(columns, [...rows, { name: 'a', count: 2 }], asIs)[1]).toBe('-     1');

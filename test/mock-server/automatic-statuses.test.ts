@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createManualClock, createMockService } from '../../src/mock-server/index.js';
-import { basic } from './merchant-client.js';
+import { creation, order } from './merchant-client.js';
 import { startEndpoint } from './merchant-endpoint.js';
 
 type Options = Parameters<typeof createMockService>[0];
@@ -10,13 +10,7 @@ function startService(options: Options) {
   const clock = createManualClock();
   const service = createMockService({ clock, ...options });
   const answerOf = async (merchantPaymentReference: string): Promise<unknown> => {
-    const answer = await service.fetch(
-      new Request('http://mock.test/api/payments', {
-        method: 'POST',
-        headers: { authorization: basic('key', 'secret'), 'content-type': 'application/json' },
-        body: JSON.stringify({ merchantPaymentReference, amount: 1, currency: 'EUR' }),
-      }),
-    );
+    const answer = await service.fetch(creation({ ...order, merchantPaymentReference }));
     return answer.json();
   };
   const create = async (merchantPaymentReference: string): Promise<string> =>

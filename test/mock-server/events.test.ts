@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createMockService, type MockEvent } from '../../src/mock-server/index.js';
+import { creation } from './merchant-client.js';
 import { startEndpoint } from './merchant-endpoint.js';
-
-const creation = () =>
-  new Request('http://mock.test/api/payments', {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa('key:secret')}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' }),
-  });
 
 describe('a listener', () => {
   test('is called with each event until it is taken away', async () => {

@@ -3,7 +3,7 @@ import { createManualClock, type MockEvent } from '../../src/mock-server/index.j
 import { type MockServiceOptions, resolveServiceOptions } from '../../src/mock-server/options.js';
 import { InProcessService } from '../../src/mock-server/service.js';
 import { control } from './control/control-client.js';
-import { basic, createPayment, order, startWithPayment } from './merchant-client.js';
+import { createPayment, creation, order, startWithPayment } from './merchant-client.js';
 import { parseBody, startEndpoint } from './merchant-endpoint.js';
 
 function createService(limit: number, options: MockServiceOptions = {}) {
@@ -11,11 +11,7 @@ function createService(limit: number, options: MockServiceOptions = {}) {
 }
 
 async function create(service: InProcessService, merchantPaymentReference: string) {
-  const headers = { authorization: basic('key', 'secret'), 'content-type': 'application/json' };
-  const body = JSON.stringify({ ...order, merchantPaymentReference });
-  const answer = await service.fetch(
-    new Request('http://mock.test/api/payments', { method: 'POST', headers, body }),
-  );
+  const answer = await service.fetch(creation({ ...order, merchantPaymentReference }));
   const { referenceNumber } = (await answer.json()) as { referenceNumber: string };
   return referenceNumber;
 }
@@ -165,20 +161,5 @@ describe('a limit that is reached', () => {
     server.reset();
     for (let count = 0; count < 3; count += 1) await createPayment(server);
     expect(kinds().slice(4)).toEqual(['requests', 'payments']);
-  });
-
-  test('may make a listener reset the service: nothing is left of it', async () => {
-    await using endpoint = await startEndpoint();
-    const clock = createManualClock();
-    const options = { clock, callbackUrl: endpoint.url, autoStatus: 'paid' };
-    await using service = createService(1, options);
-    service.subscribe((event) => {
-      if (event.type === 'limit' && event.kind === 'payments') service.reset();
-    });
-    await create(service, 'a');
-    await create(service, 'b');
-    expect(service.payments.list()).toEqual([]);
-    await clock.advance(1_000);
-    expect(endpoint.received).toEqual([]);
   });
 });

@@ -9,6 +9,15 @@ export function basic(apiKey: string, apiSecret: string): string {
   return `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`;
 }
 
+/** A creation, for a service without a server. */
+export const creation = (body: object = order, init: RequestInit = {}): Request =>
+  new Request('http://mock.test/api/payments', {
+    method: 'POST',
+    headers: { authorization: basic('key', 'secret'), 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    ...init,
+  });
+
 interface Credentials {
   readonly url: string;
   readonly apiKey: string;

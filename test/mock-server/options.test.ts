@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InvalidOptionError, MerchantPaymentsError } from '../../src/errors.js';
 import {
-  createManualClock,
   createMockService,
   type MockServerOptions,
   startMockServer,
@@ -72,24 +71,6 @@ test('no message that refuses a secret or a URL shows it', async () => {
   }
 });
 
-test('options that are undefined are as good as absent', () => {
-  const service = createMockService({
-    apiKey: undefined,
-    callbackUrl: undefined,
-    retryScheduleMs: undefined,
-    seed: undefined,
-    clock: undefined,
-  });
-  expect(service.callbackUrl).toBeUndefined();
-  expect(service.seed).toBeGreaterThanOrEqual(0);
-});
-
-test('the options given are not written to', async () => {
-  const options = Object.freeze({ retryScheduleMs: Object.freeze([1]), seed: 5 });
-  await using server = await startMockServer(options);
-  expect(server.seed).toBe(5);
-});
-
 test('a fragment is cut off the callbackUrl, since it is never sent', () => {
   const service = createMockService({ callbackUrl: 'http://127.0.0.1:3000/callbacks?a=b#here' });
   expect(service.callbackUrl).toBe('http://127.0.0.1:3000/callbacks?a=b');
@@ -112,11 +93,6 @@ describe('an option that does not exist is refused, with the one that was probab
     expect(() => createMockService({ port: 0 } as never)).toThrow(/^port is not a known option/);
   });
 
-  test('by createManualClock', () => {
-    expect(() => createManualClock({ start: 0 } as never)).toThrow('the options are now');
-    expect(() => createManualClock(null as never)).toThrow(InvalidOptionError);
-  });
-
   test('by resend, waitForDelivery and waitForRequest, in what is to match too', async () => {
     await using service = createMockService();
     const refused = [
@@ -125,6 +101,7 @@ describe('an option that does not exist is refused, with the one that was probab
       service.waitForDelivery({}, { timeout: 1 } as never),
       service.waitForRequest({ reference: 'order-1' } as never),
       service.waitForRequest({}, null as never),
+      service.setStatus(5 as never, 'paid'),
     ];
     const reasons = await Promise.all(refused.map((call) => call.catch((error) => error.option)));
     expect(reasons).toEqual([
@@ -133,6 +110,7 @@ describe('an option that does not exist is refused, with the one that was probab
       'timeout',
       'match.reference',
       'options',
+      'referenceNumber',
     ]);
   });
 });

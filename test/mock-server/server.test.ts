@@ -10,7 +10,7 @@ import {
   type MockServer,
   startMockServer,
 } from '../../src/mock-server/index.js';
-import { basic, createPayment, exchange, order, postPayment } from './merchant-client.js';
+import { basic, createPayment, creation, exchange, order, postPayment } from './merchant-client.js';
 import { startEndpoint } from './merchant-endpoint.js';
 
 describe('over HTTP', () => {
@@ -43,6 +43,7 @@ describe('over HTTP', () => {
   test.each([
     ['/favicon.ico', '*/*', 404],
     ['/', 'text/html', 308],
+    ['/_mock', 'text/html', 308],
     ['/api/payments', 'text/html', 404],
     ['/_mock/state', 'application/json', 200],
   ])(
@@ -138,14 +139,6 @@ describe('a seed', () => {
     ]);
   });
 
-  test('does not let requests that fail shift the referenceNumber', async () => {
-    const service = createMockService({ seed: 7 });
-    for (let count = 0; count < 5; count += 1)
-      await service.fetch(new Request('http://mock.test/'));
-    await service.fetch(creation());
-    expect(service.payments.list()[0]?.referenceNumber).toBe((await run(7))[1]);
-  });
-
   test('is random by default, and can be read and used again', async () => {
     await using first = await startMockServer();
     await using second = await startMockServer();
@@ -218,6 +211,28 @@ describe('reset()', () => {
     expect(await createPayment(server)).toBe(before);
   });
 
+  test('gives no identifier again unless a seed was given', async () => {
+    await using server = await startMockServer();
+    const before = await createPayment(server);
+    server.reset();
+    expect(await createPayment(server)).not.toBe(before);
+  });
+
+  test('keeps what was held from being released by a change before it', async () => {
+    await using endpoint = await startEndpoint((count) => (count === 1 ? 200 : undefined));
+    await using server = await startMockServer({ callbackUrl: endpoint.url });
+    const referenceNumber = await createPayment(server);
+    server.faults.add({ on: 'callback', type: 'reorder', times: 2 });
+    const first = await server.setStatus(referenceNumber, 'a');
+    const second = await server.setStatus(referenceNumber, 'b');
+    const changing = server.setStatus(referenceNumber, 'c');
+    await endpoint.waitFor(2);
+    server.reset();
+    await changing;
+    expect([first.state, second.state]).toEqual(['cancelled', 'cancelled']);
+    expect(endpoint.received).toHaveLength(2);
+  });
+
   test('breaks off an attempt under way, which leaves no trace', async () => {
     await using endpoint = await startEndpoint(() => undefined);
     await using server = await startMockServer({ callbackUrl: endpoint.url });
@@ -287,13 +302,6 @@ describe('close()', () => {
     await expect(server.waitForDelivery({})).rejects.toMatchObject(closed);
     await expect(server.waitForRequest({})).rejects.toMatchObject(closed);
     await expect(server.fetch(creation())).rejects.toMatchObject(closed);
+    expect(() => server.subscribe(() => undefined)).toThrow('closed');
   });
 });
-
-function creation(): Request {
-  return new Request('http://mock.test/api/payments', {
-    method: 'POST',
-    headers: { authorization: basic('key', 'secret'), 'content-type': 'application/json' },
-    body: JSON.stringify(order),
-  });
-}

@@ -8,7 +8,7 @@ import {
   type MockServer,
   startMockServer,
 } from '../../src/mock-server/index.js';
-import { readState } from './control/control-client.js';
+import { control, readState } from './control/control-client.js';
 import { createPayment, order, postPayment } from './merchant-client.js';
 import { isSigned, parseBody, startEndpoint } from './merchant-endpoint.js';
 
@@ -108,11 +108,7 @@ describe('after a restart with the same file', () => {
       autoStatusAfterMs: 500_000,
     });
     const referenceNumber = await createPayment(first);
-    await fetch(`${first.url}/_mock/clock/advance`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"ms":400000}',
-    });
+    await control(first, 'POST', '/clock/advance', { ms: 400000 });
     await first.close();
     await using second = await startMockServer({
       stateFile,
@@ -121,11 +117,7 @@ describe('after a restart with the same file', () => {
     });
     expect((await readState(second)).aheadMs).toBeGreaterThanOrEqual(400_000);
     expect(second.payments.get(referenceNumber)?.status).toBe('pending');
-    await fetch(`${second.url}/_mock/clock/advance`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"ms":100000}',
-    });
+    await control(second, 'POST', '/clock/advance', { ms: 100000 });
     expect(second.payments.get(referenceNumber)?.status).toBe('paid');
   });
 

@@ -1,5 +1,5 @@
 import { setupServer } from 'msw/node';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { createMockService } from '../../src/mock-server/index.js';
 import { paymentServiceHandlers } from '../../src/msw/index.js';
@@ -50,25 +50,4 @@ test('a client is answered by msw each time it listens, and by the service in be
     await client.payments.create(order);
     expect(server.requests).toHaveLength(count);
   }
-});
-
-test('a client without a fetch uses none, where there is no global one either', async () => {
-  const server = await startRawServer({ answer: () => created });
-  vi.stubGlobal('fetch', undefined);
-  onTestFinished(() => void vi.unstubAllGlobals());
-  const client = new PaymentClient({ baseUrl: server.url, ...credentials });
-  await client.payments.create(order);
-  expect(server.requests).toHaveLength(1);
-});
-
-test('a fetch of the caller’s is called as it was given', async () => {
-  const urls: string[] = [];
-  const client = open(async (url) => {
-    urls.push(String(url));
-    return Response.json({}, { status: 201 });
-  });
-  listen();
-  await client.payments.create(order);
-  expect(urls).toEqual([`${baseUrl}/api/payments`]);
-  expect(service.requests).toEqual([]);
 });

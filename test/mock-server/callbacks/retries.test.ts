@@ -38,6 +38,20 @@ describe('retries', () => {
     expect(endpoint.received).toHaveLength(5);
   });
 
+  test('go to the address that is set by then', async () => {
+    await using wrong = await startEndpoint(() => 500);
+    await using right = await startEndpoint();
+    const clock = createManualClock();
+    const options = { clock, callbackUrl: wrong.url, retryScheduleMs: [1_000] };
+    const { server, referenceNumber } = await startWithPayment(options);
+    await using _ = server;
+    const delivery = await server.setStatus(referenceNumber, 'paid');
+    server.callbackUrl = right.url;
+    await clock.advance(1_000);
+    expect(delivery.attempts.map(({ url }) => url)).toEqual([wrong.url, right.url]);
+    expect(delivery.state).toBe('acknowledged');
+  });
+
   test('wait for their turn when many callbacks are sent at once, and none is lost or late', async () => {
     let [open, most] = [0, 0];
     await using endpoint = await startEndpoint(() => (response) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createManualClock, createMockService } from '../../../src/mock-server/index.js';
 import { manualClock } from '../../../src/mock-server/state/clock.js';
+import { creation } from '../merchant-client.js';
 
 describe('a manual clock', () => {
   test('stands still until it is advanced', async () => {
@@ -16,13 +17,7 @@ describe('a manual clock', () => {
     expect(another.createMockService).not.toBe(createMockService);
     const clock = createManualClock({ now: 0 });
     const service = another.createMockService({ clock, autoStatus: 'paid', autoStatusAfterMs: 5 });
-    await service.fetch(
-      new Request('http://service.example/api/payments', {
-        method: 'POST',
-        headers: { authorization: `Basic ${btoa('a:b')}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ merchantPaymentReference: 'order-1', amount: 1, currency: 'EUR' }),
-      }),
-    );
+    await service.fetch(creation());
     await clock.advance(4);
     expect(service.payments.list()).toMatchObject([{ status: 'pending' }]);
     await clock.advance(1);
@@ -102,6 +97,12 @@ describe('a manual clock', () => {
       code: 'INVALID_OPTION',
       option: 'ms',
     });
+  });
+
+  test('refuses to be advanced beyond the year 9000', async () => {
+    const clock = createManualClock({ now: Date.UTC(9000, 0, 1) });
+    await clock.advance(0);
+    await expect(clock.advance(1)).rejects.toMatchObject({ option: 'ms' });
   });
 
   test.each([-1, 1.5, Number.NaN, Date.UTC(9000, 0, 1) + 1])('refuses to start at %s', (now) => {

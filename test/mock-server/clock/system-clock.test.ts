@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { type MockServer, startMockServer } from '../../../src/mock-server/index.js';
 import { createSystemClock } from '../../../src/mock-server/state/clock.js';
 import { control } from '../control/control-client.js';
 import { startWithPayment } from '../merchant-client.js';
@@ -87,13 +86,4 @@ test('an endpoint on the system’s clock accepts the retries of hours that were
     const sentAt = Number(callback.headers['x-timestamp']) * 1000;
     expect(Math.abs(Date.now() - sentAt)).toBeLessThan(300_000);
   }
-});
-
-test('it is what a service has when no clock is given, each its own', async () => {
-  await using one = await startMockServer();
-  await using other = await startMockServer();
-  await control(one, 'POST', '/clock/advance', { ms: 3_600_000 });
-  const nowOf = async (server: MockServer) =>
-    Date.parse(String((await control(server, 'GET', '/state')).body['now']));
-  expect((await nowOf(one)) - (await nowOf(other))).toBeGreaterThan(3_590_000);
 });

@@ -21,30 +21,6 @@ test('reports a payment, its request, its delivery and the attempts, as they hap
   expect(await events.next('delivery')).toMatchObject({ delivery: { state: 'acknowledged' } });
 });
 
-test('reports when a delivery is held, waits for a retry, and is sent again', async () => {
-  const clock = createManualClock();
-  await using endpoint = await startEndpoint((count) => (count === 2 ? 500 : 200));
-  await using server = await startMockServer({
-    clock,
-    callbackUrl: endpoint.url,
-    retryScheduleMs: [1_000],
-  });
-  const referenceNumber = await createPayment(server);
-  await using events = await listen(server);
-  const nextState = async () => {
-    const event = await events.next('delivery');
-    return event.type === 'delivery' && event.delivery.state;
-  };
-  server.faults.add({ on: 'callback', type: 'reorder' });
-  await server.setStatus(referenceNumber, 'authorised');
-  expect([await nextState(), await nextState()]).toEqual(['sending', 'held']);
-  await server.setStatus(referenceNumber, 'paid');
-  expect([await nextState(), await nextState()]).toEqual(['sending', 'acknowledged']);
-  expect([await nextState(), await nextState()]).toEqual(['sending', 'retrying']);
-  await control(server, 'POST', '/clock/advance', { ms: 1_000 });
-  expect([await nextState(), await nextState()]).toEqual(['sending', 'acknowledged']);
-});
-
 test('reports faults that are added, used up and cleared', async () => {
   await using server = await startMockServer();
   await using events = await listen(server);

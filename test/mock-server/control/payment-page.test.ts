@@ -128,6 +128,14 @@ describe('the return URL', () => {
     expect((await scene.press('leave', { returnUrl: other })).headers.location).toBe(other);
   });
 
+  test('can not add a directive to the policy', async () => {
+    await using scene = await startPage();
+    const hostile = 'http://a;script-src*,b.example/';
+    expect(new URL(hostile).origin).toContain(';');
+    const { headers } = await scene.show(`?returnUrl=${encodeURIComponent(hostile)}`);
+    expect(headers['content-security-policy']).toContain("form-action 'self'; base-uri");
+  });
+
   test.each(['javascript:alert(1)', 'http://user:pw@a.example'])(
     '%s is refused in the query, and ignored in the creation',
     async (returnUrl) => {

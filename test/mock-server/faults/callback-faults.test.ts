@@ -156,6 +156,14 @@ describe('duplicate', () => {
   );
 });
 
+test('an acknowledged attempt stays acknowledged when its duplicate is refused', async () => {
+  await using scene = await setUp((count) => (count === 1 ? 200 : 503));
+  scene.server.faults.add({ on: 'callback', type: 'duplicate' });
+  const delivery = await scene.server.setStatus(scene.referenceNumber, 'paid');
+  expect(delivery.attempts.map(({ outcome }) => outcome)).toEqual(['acknowledged', 'refused']);
+  expect(delivery.state).toBe('acknowledged');
+});
+
 describe('reorder', () => {
   test('delivers a change after the next one', async () => {
     await using scene = await setUp();
@@ -176,6 +184,14 @@ describe('reorder', () => {
     for (const status of ['first', 'second', 'third'])
       await server.setStatus(referenceNumber, status);
     expect(statusesOf(endpoint)).toEqual(['third', 'second', 'first']);
+  });
+
+  test('is cancelled by a reset', async () => {
+    await using scene = await setUp();
+    scene.server.faults.add({ on: 'callback', type: 'reorder' });
+    const held = await scene.server.setStatus(scene.referenceNumber, 'processing');
+    scene.server.reset();
+    expect(held.state).toBe('cancelled');
   });
 
   test('waits for the same payment, not for another', async () => {

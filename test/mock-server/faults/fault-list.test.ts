@@ -64,6 +64,8 @@ describe('a fault is refused, naming the field', () => {
     ['fault.retryAfterSeconds', { on: 'request', type: 'rate-limit', retryAfterSeconds: 0.5 }],
     ['fault.status', { on: 'request', type: 'server-error', status: 499 }],
     ['fault.status', { on: 'request', type: 'server-error', status: 600 }],
+    ['fault.status', { on: 'request', type: 'client-error', status: 500 }],
+    ['fault.status', { on: 'request', type: 'html-error', status: 199 }],
     ['fault.mode', { on: 'callback', type: 'duplicate', mode: 'twice' }],
     ['fault.copies', { on: 'callback', type: 'duplicate', copies: 0 }],
     ['fault.copies', { on: 'callback', type: 'duplicate', copies: 101 }],

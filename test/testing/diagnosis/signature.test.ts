@@ -63,22 +63,3 @@ test('a missing X-Signature is found', () => {
   expect(codesOf(diagnosis)).toEqual(['signature-missing']);
   expect(diagnosis.findings[0]?.remedy).toContain('dropped or renamed X-Signature');
 });
-
-describe('headers in other shapes are read alike:', () => {
-  const pairs: [string, string][] = [
-    ['X-Timestamp', TIMESTAMP],
-    ['X-Signature', hex],
-  ];
-
-  test.each([
-    ['a Headers', new Headers(pairs)],
-    ['pairs', pairs],
-    ['a Map', new Map(pairs)],
-    ['lists of values', Object.fromEntries(pairs.map(([name, value]) => [name, [value]]))],
-  ])('%s', (_name, headers) => {
-    expectExplained(
-      diagnose({ rawBody: `${COMPACT}\n`, headers: headers as never }),
-      'body-reserialized',
-    );
-  });
-});

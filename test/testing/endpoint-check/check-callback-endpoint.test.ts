@@ -6,49 +6,22 @@ import { callbackHandler } from '../../../src/node/callback-handler.js';
 import type { CallbackReceiverOptions } from '../../../src/receiver/options.js';
 import { memoryStore } from '../../../src/store/memory.js';
 import { checkCallbackEndpoint } from '../../../src/testing/endpoint-check/check-callback-endpoint.js';
-import type {
-  EndpointCheck,
-  EndpointCheckId,
-  EndpointReport,
+import {
+  checkTexts,
+  type EndpointCheck,
+  type EndpointCheckId,
+  type EndpointReport,
 } from '../../../src/testing/endpoint-check/checks.js';
 import { reserveClosedPort } from '../../mock-server/merchant-endpoint.js';
 import { changed, check, effectsOf, listen, Orders, SECRET, Shop } from './shop.js';
 
-const ALL: readonly EndpointCheckId[] = [
-  'reachable',
-  'valid-accepted',
-  'status-200',
-  'acknowledged-in-time',
-  'wrong-secret',
-  'tampered-body',
-  'missing-signature',
-  'altered-signature',
-  'malformed-body',
-  'stale-timestamp',
-  'future-timestamp',
-  'delayed-callback',
-  'raw-bytes',
-  'extra-fields',
-  'missing-fields',
-  'unknown-status',
-  'duplicate',
-  'simultaneous',
-  'older-change',
-  'overtaking',
-  'large-body',
-  'available',
-  'valid-effect',
-  'unknown-status-effect',
-  'duplicate-effect',
-  'simultaneous-effect',
-  'resigned-retry-effect',
-  'second-change-effect',
-  'older-change-effect',
-  'late-paid-effect',
-];
+const ALL = (Object.keys(checkTexts) as EndpointCheckId[]).sort();
 
 const idsOf = ({ checks }: EndpointReport, outcome: EndpointCheck['outcome']): readonly string[] =>
-  checks.filter((check) => check.outcome === outcome).map(({ id }) => id);
+  checks
+    .filter((check) => check.outcome === outcome)
+    .map(({ id }) => id)
+    .sort();
 
 const find = ({ checks }: EndpointReport, wanted: EndpointCheckId): EndpointCheck => {
   const check = checks.find(({ id }) => id === wanted);
@@ -136,18 +109,6 @@ describe.concurrent('on callbackHandler', () => {
     });
     expect(idsOf(report, 'failed')).toEqual([]);
     expect(report.counts.skipped).toBe(1);
-  });
-
-  it('passes when the work is done after the acknowledgement', async () => {
-    const { orders, listener } = createRightEndpoint({
-      onPayment: ({ payment }) => void setTimeout(() => orders.count(payment), 80),
-    });
-    const report = await checkCallbackEndpoint(await listen(listener), {
-      signingSecret: SECRET,
-      countEffects: async (payment) => orders.countOf(payment),
-    });
-    const effects = ['valid-effect', 'duplicate-effect', 'simultaneous-effect'] as const;
-    for (const id of effects) expect(find(report, id).outcome).toBe('passed');
   });
 });
 
@@ -271,19 +232,6 @@ it.concurrent('makes a connection that breaks the failure of one check', async (
   expect(find(report, 'missing-signature').detail).toContain('did not answer (ECONNRESET)');
 });
 
-it.concurrent('counts an answer to the large body that is not HTTP as a failure', async () => {
-  const shop = new Shop();
-  const url = await listen((request, response) => {
-    if (Number(request.headers['content-length']) > 5_000) request.socket.end('too large\r\n\r\n');
-    else shop.listener(request, response);
-  });
-  const report = await check(url, { signingSecret: SECRET }, 6_000);
-  expect(find(report, 'large-body')).toMatchObject({
-    outcome: 'failed',
-    detail: expect.stringMatching(/did not answer \(HPE_\w+\)$/),
-  });
-});
-
 describe.concurrent('the bodies', () => {
   const collectBodies = async (merchantPaymentReference?: string) => {
     const bodies: string[] = [];
@@ -303,13 +251,6 @@ describe.concurrent('the bodies', () => {
     expect(idsOf(report, 'failed')).toEqual([]);
     return bodies;
   };
-
-  it('hold one of unusual spelling: line breaks, spaces, an escaped letter and slash', async () => {
-    const unusual = (await collectBodies()).find((body) => body.includes('\r\n\t"')) ?? '';
-    expect(unusual).toMatch(/"status": "\\u0070aid"/);
-    expect(unusual).toMatch(/"providerReference" : "check-[\da-f]+\\\/1"/);
-    expect(JSON.parse(unusual)).toMatchObject({ status: 'paid' });
-  });
 
   it.each([undefined, 'order-1'])(
     'hold one of many scripts, whose reference is as given: %s',
@@ -344,17 +285,6 @@ it.concurrent('sends a large body of the requested size, as a valid record', asy
 });
 
 describe.concurrent('the report', () => {
-  it('is frozen and plain', async () => {
-    const report = await check(await listen(new Shop().listener), {
-      signingSecret: SECRET,
-    });
-    const [first] = report.checks;
-    for (const part of [report, report.checks, report.counts, first]) {
-      expect(Object.isFrozen(part)).toBe(true);
-    }
-    expect(JSON.parse(JSON.stringify(report))).toEqual(report);
-  });
-
   it('holds no secret: from the signature, a query, or an error of the probe', async () => {
     const url = `${await listen(new Shop().listener)}?token=query-secret`;
     const report = await check(url, {

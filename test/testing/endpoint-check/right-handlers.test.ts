@@ -4,7 +4,16 @@ import type {
   CheckedPayment,
 } from '../../../src/testing/endpoint-check/options.js';
 import { rightEndpoints } from './right-endpoints.js';
-import { changed, check, effectsOf, later, listen, SECRET, Shop, useManualClock } from './shop.js';
+import {
+  changed,
+  check,
+  effectsOf,
+  later,
+  listen,
+  SECRET,
+  type Shop,
+  useManualClock,
+} from './shop.js';
 
 useManualClock();
 
@@ -93,16 +102,6 @@ describe('does not accuse an endpoint', () => {
     },
   );
 
-  it('whose only order had shipped before', async () => {
-    const shop = createOrderShop({ isOncePerOrder: true });
-    shop.shipments.set('order-1', 1);
-    const { failed, skipped } = await judge(shop, {
-      merchantPaymentReference: 'order-1',
-      countEffects: shop.countOrder,
-    });
-    expect({ failed, skipped }).toEqual({ failed: [], skipped: ALL_MIXED });
-  });
-
   it('that had done something for each order before', async () => {
     const shop = createOrderShop();
     let orders = 0;
@@ -128,15 +127,6 @@ describe('does not accuse an endpoint', () => {
     expect(skipped['duplicate-effect']).toBe(
       'not judged: only the first payment of the order had an effect: give each payment its own order with the option merchantPaymentReference',
     );
-  });
-
-  it('with one reference for all, when the probe counts by payment', async () => {
-    const shop = new Shop();
-    const { failed, skipped } = await judge(shop, {
-      merchantPaymentReference: 'order-1',
-      countEffects: (payment) => shop.orders.countOf(payment),
-    });
-    expect({ failed, skipped }).toEqual({ failed: [], skipped: NOT_OVERTAKEN });
   });
 
   it.each([150, 300])('that leaves the work to a queue that takes %i ms for each', async (ms) => {
