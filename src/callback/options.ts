@@ -72,6 +72,10 @@ export interface VerifyCallbackOptions<Fields = unknown> {
   recordSchema?: StandardSchemaV1<Fields, unknown> | undefined;
 }
 
+/** Options of a verifier of many callbacks. */
+export interface CallbackVerifierOptions<Fields = unknown>
+  extends Omit<VerifyCallbackOptions<Fields>, 'receivedAt'> {}
+
 /**
  * A callback that is authentic, within the tolerance, and a status record. `Fields` are those of
  * `recordSchema`.

@@ -13,6 +13,7 @@ import { type CallbackKeyForm, decideKey, decideKeyOfAny } from './key.js';
 import {
   bytesOfSecret,
   type CallbackRequest,
+  type CallbackVerifierOptions,
   importSecrets,
   type SigningSecret,
   type VerifiedCallback,
@@ -58,7 +59,7 @@ export async function verifyCallbackAsync<Fields = unknown>(
  * @throws {InvalidOptionError} when an option is invalid: an empty secret, a negative tolerance
  */
 export function createAsyncCallbackVerifier<Fields = unknown>(
-  options: Omit<VerifyCallbackOptions<Fields>, 'receivedAt'>,
+  options: CallbackVerifierOptions<Fields>,
 ): (request: CallbackRequest) => Promise<VerifiedCallback<NoInfer<Fields>>> {
   return prepare(options, verifierRules);
 }

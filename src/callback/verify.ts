@@ -18,6 +18,7 @@ import { type CallbackKeyForm, decideKey, decideKeyOfAny } from './key.js';
 import {
   bytesOfSecret,
   type CallbackRequest,
+  type CallbackVerifierOptions,
   importSecrets,
   type SigningSecret,
   type VerifiedCallback,
@@ -74,7 +75,7 @@ export function verifyCallback<Fields = unknown>(
  * @throws {InvalidOptionError} when an option is invalid: an empty secret, a negative tolerance
  */
 export function createCallbackVerifier<Fields = unknown>(
-  options: Omit<VerifyCallbackOptions<Fields>, 'receivedAt'>,
+  options: CallbackVerifierOptions<Fields>,
 ): (request: CallbackRequest) => VerifiedCallback<NoInfer<Fields>> {
   return prepare(options, verifierRules);
 }

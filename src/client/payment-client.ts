@@ -73,10 +73,14 @@ export interface Payments {
     input: CreatePaymentInput,
     options?: RequestOptions<Body, Fields>,
   ): Promise<CreatePaymentResult<Body, Fields>>;
-  /** The same again: with overloads, TypeScript lets a test's double return one type of body. */
+  /**
+   * The same, and never called: with overloads, TypeScript lets a test's double return one type of body, and with a
+   * parameter more, it reports a mistake in a call once.
+   */
   create<Body = unknown, Fields = unknown>(
     input: CreatePaymentInput,
-    options?: RequestOptions<Body, Fields>,
+    options: RequestOptions<Body, Fields> | undefined,
+    never: never,
   ): Promise<CreatePaymentResult<Body, Fields>>;
 }
 

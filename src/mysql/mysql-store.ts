@@ -20,9 +20,11 @@ import { failures } from './failures.js';
 import { assertOpen } from './merchants-transaction.js';
 import {
   assertPool,
+  type MysqlDatabase,
   type MysqlPoolLike,
   type MysqlQueryable,
   type MysqlTransactionOf,
+  type MysqlTx,
 } from './pool.js';
 import { poolConnections } from './pool-connections.js';
 import { atMost } from './session.js';
@@ -75,16 +77,6 @@ export function mysqlStore<Database extends MysqlPoolLike>(
   options: WithClient,
 ): PaymentStore<MysqlTransactionOf<Database>>;
 /**
- * The same store for callbacks alone.
- *
- * @param database - a `Pool` of `mysql2/promise`, or `pool.promise()` of one of `mysql2`
- * @throws {InvalidOptionError} when `database` is neither, or an option is invalid or unknown
- */
-export function mysqlStore<Database extends MysqlPoolLike>(
-  database: Database,
-  options?: ServerStoreOptions,
-): Required<CallbackStore<MysqlTransactionOf<Database>>>;
-/**
  * The same store with an ORM: `tx` is the ORM's own transaction object.
  *
  * @param provider - the result of `fromDrizzle`, `fromKysely`, `fromKnex`, `fromPrisma` or `fromTypeOrm`
@@ -94,21 +86,21 @@ export function mysqlStore<Tx, Taken = Tx>(
   provider: TransactionProvider<Tx, Taken>,
   options: WithClient,
 ): PaymentStore<Tx, Taken>;
-/** The same store with an ORM, for callbacks alone. */
-export function mysqlStore<Tx, Taken = Tx>(
-  provider: TransactionProvider<Tx, Taken>,
-  options?: ServerStoreOptions,
-): Required<CallbackStore<Tx>>;
 /** The same store, with an explicit type for `tx`. */
 export function mysqlStore<Tx extends MysqlQueryable>(
   database: MysqlPoolLike<Tx>,
   options: WithClient,
 ): PaymentStore<Tx>;
-/** The same store for callbacks alone, with an explicit type for `tx`. */
-export function mysqlStore<Tx extends MysqlQueryable>(
-  database: MysqlPoolLike<Tx>,
+/**
+ * The same store, of any of these, for callbacks alone.
+ *
+ * @throws {InvalidOptionError} when `database` is neither, or an option is invalid or unknown
+ */
+export function mysqlStore<Database>(
+  // Last, and for everything: what a compiler says of a mistake is one line about this.
+  database: MysqlDatabase<Database>,
   options?: ServerStoreOptions,
-): Required<CallbackStore<Tx>>;
+): Required<CallbackStore<MysqlTx<Database>>>;
 export function mysqlStore(
   database: MysqlPoolLike | TransactionProvider<MysqlQueryable>,
   options: ServerStoreOptions = {},

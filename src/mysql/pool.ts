@@ -1,6 +1,11 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-import { hasMethods, isProvider, toPassFor } from '../store/providers/provider.js';
+import {
+  hasMethods,
+  isProvider,
+  type TransactionProvider,
+  toPassFor,
+} from '../store/providers/provider.js';
 import { failures } from './failures.js';
 
 /** What your work writes through: the `PoolConnection` of `mysql2/promise` implements it. */
@@ -40,6 +45,24 @@ export type MysqlTransactionOf<Pool> = Pool extends {
 }
   ? Tx
   : MysqlQueryable;
+
+/** What {@link mysqlStore} takes: a pool, or its connection's type by name. Anything else is refused in one line. */
+export type MysqlDatabase<Given> = Given extends
+  | MysqlPoolLike
+  | TransactionProvider<infer _Tx, infer _Taken>
+  ? Given
+  : Given extends MysqlQueryable &
+        (MysqlConnectionLike | (MysqlQueryable extends Given ? unknown : never))
+    ? MysqlPoolLike<NoInfer<Given>>
+    : 'a Pool of mysql2/promise (of mysql2: its promise()), or an ORM by its from… function';
+
+/** The `tx` of each. */
+export type MysqlTx<Given> =
+  Given extends TransactionProvider<infer Tx, infer _Taken>
+    ? Tx
+    : Given extends MysqlPoolLike
+      ? MysqlTransactionOf<Given>
+      : Given;
 
 /** @throws {InvalidOptionError} when `pool` is neither a promise pool of mysql2 nor a provider */
 export function assertPool(pool: unknown): void {

@@ -1,6 +1,11 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
-import { hasMethods, isProvider, toPassFor } from '../store/providers/provider.js';
+import {
+  hasMethods,
+  isProvider,
+  type TransactionProvider,
+  toPassFor,
+} from '../store/providers/provider.js';
 
 /** What your work writes through: `pg`'s PoolClient and PGlite's Transaction both implement it. */
 export interface Queryable {
@@ -82,6 +87,26 @@ export type TransactionOf<Pool> = (
 ) extends infer Tx extends Queryable
   ? Tx
   : Queryable;
+
+type Pools = PgPoolLike | PgliteLike;
+/** The type of a `tx`, which someone names. It is not that of a single client, or of an ORM that has `query` too. */
+type NamedTx<Given> = Queryable &
+  (PgClientLike | PgliteTransactionLike | (Queryable extends Given ? unknown : never));
+
+/** What {@link postgresStore} takes: a pool, or its client's type by name. Anything else is refused in one line. */
+export type PgDatabase<Given> = Given extends Pools | TransactionProvider<infer _Tx, infer _Taken>
+  ? Given
+  : Given extends NamedTx<Given>
+    ? PgPoolLike<NoInfer<Given>> | PgliteLike<NoInfer<Given>>
+    : 'a Pool of pg, which is no single client; a PGlite; or an ORM by its from… function';
+
+/** The `tx` of each. */
+export type PgTx<Given> =
+  Given extends TransactionProvider<infer Tx, infer _Taken>
+    ? Tx
+    : Given extends Pools
+      ? TransactionOf<Given>
+      : Given;
 
 /** Distinguishes a PGlite, which has no connections to take, from a pool. */
 export function isPglite<Tx extends Queryable>(

@@ -24,8 +24,10 @@ import { pgliteConnections } from './pglite-connections.js';
 import {
   assertPool,
   isPglite,
+  type PgDatabase,
   type PgliteLike,
   type PgPoolLike,
+  type PgTx,
   type Queryable,
   type TransactionOf,
 } from './pool.js';
@@ -92,16 +94,6 @@ export function postgresStore<Database extends PgPoolLike | PgliteLike>(
   options: WithClient,
 ): PaymentStore<TransactionOf<Database>>;
 /**
- * The same store for callbacks alone.
- *
- * @param database - a `Pool` of `pg` or a PGlite
- * @throws {InvalidOptionError} when `database` is neither, or an option is invalid or unknown
- */
-export function postgresStore<Database extends PgPoolLike | PgliteLike>(
-  database: Database,
-  options?: ServerStoreOptions,
-): Required<CallbackStore<TransactionOf<Database>>>;
-/**
  * The same store in an ORM's transactions: `tx` is the ORM's own transaction object.
  *
  * The ORM owns the connection, so `tx` can do what the ORM allows: nested transactions are
@@ -126,21 +118,21 @@ export function postgresStore<Tx, Taken = Tx>(
   provider: TransactionProvider<Tx, Taken>,
   options: WithClient,
 ): PaymentStore<Tx, Taken>;
-/** The same store in an ORM's transactions, for callbacks alone. */
-export function postgresStore<Tx, Taken = Tx>(
-  provider: TransactionProvider<Tx, Taken>,
-  options?: ServerStoreOptions,
-): Required<CallbackStore<Tx>>;
 /** The same store, with an explicit type for `tx`. */
 export function postgresStore<Tx extends Queryable>(
   database: PgPoolLike<Tx> | PgliteLike<Tx>,
   options: WithClient,
 ): PaymentStore<Tx>;
-/** The same store for callbacks alone, with an explicit type for `tx`. */
-export function postgresStore<Tx extends Queryable>(
-  database: PgPoolLike<Tx> | PgliteLike<Tx>,
+/**
+ * The same store, of any of these, for callbacks alone.
+ *
+ * @throws {InvalidOptionError} when `database` is neither, or an option is invalid or unknown
+ */
+export function postgresStore<Database>(
+  // Last, and for everything: what a compiler says of a mistake is one line about this.
+  database: PgDatabase<Database>,
   options?: ServerStoreOptions,
-): Required<CallbackStore<Tx>>;
+): Required<CallbackStore<PgTx<Database>>>;
 export function postgresStore(
   database: PgPoolLike | PgliteLike | TransactionProvider<Queryable>,
   options: ServerStoreOptions = {},

@@ -56,6 +56,8 @@ export interface SqliteStoreOptions extends StoreOptions {
 
 const DEFAULT_LEASE_MS = 30_000;
 
+type WithClient = SqliteStoreOptions & { readonly client: NonNullable<StoreOptions['client']> };
+
 const rules = {
   ...storeRules,
   prefix: withDefault('payment_store_', sqliteTablePrefix),
@@ -124,10 +126,7 @@ type SqliteStore = PaymentStore<undefined, SqliteDatabase | undefined> & {
  * await store.send(input.merchantPaymentReference);
  * ```
  */
-export function sqliteStore(
-  database: SqliteDatabase,
-  options: SqliteStoreOptions & { readonly client: NonNullable<StoreOptions['client']> },
-): SqliteStore;
+export function sqliteStore(database: SqliteDatabase, options: WithClient): SqliteStore;
 /**
  * The same store for callbacks alone.
  *

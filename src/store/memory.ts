@@ -27,6 +27,8 @@ export interface MemoryStoreOptions extends StoreOptions {
   now?: (() => number) | undefined;
 }
 
+type WithClient = MemoryStoreOptions & { readonly client: NonNullable<StoreOptions['client']> };
+
 const rules = {
   ...storeRules,
   maxEntries: withDefault(100_000, wholeNumber({ min: 1, unit: 'entries' })),
@@ -57,9 +59,7 @@ const rules = {
  * if (stored.state === 'created') console.log(stored.payment?.referenceNumber);
  * ```
  */
-export function memoryStore(
-  options: MemoryStoreOptions & { readonly client: NonNullable<StoreOptions['client']> },
-): PaymentStore;
+export function memoryStore(options: WithClient): PaymentStore;
 /**
  * The same store for callbacks alone.
  *
