@@ -69,7 +69,8 @@ const RESULTS = '.pf-result-link';
 async function search(page: Page, words: string): Promise<string[]> {
   await page.locator('pagefind-modal input').fill(words);
   await page.locator('pagefind-summary').getByText(` for ${words}`).waitFor();
-  await page.locator(RESULTS).first().waitFor();
+  // Each result is loaded by itself, and a later one may be there before the first.
+  await page.locator('.pf-result').first().locator(RESULTS).waitFor();
   const links = await page.locator(RESULTS).evaluateAll((all) => all.map(({ href }) => href));
   return links.map((link) => new URL(link).pathname.slice(1));
 }
