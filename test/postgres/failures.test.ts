@@ -44,7 +44,7 @@ describe('a statement that Postgres refuses', () => {
       expect(failures.explain(answered(code))).toMatchObject({
         code: 'MISSING_TABLES',
         message: expect.stringMatching(
-          /create database or schema if needed.*\(docs\/errors\.md#stores\)$/,
+          /create the database or schema if needed.*\(docs\/errors\.md#stores\)$/,
         ),
       });
     },
