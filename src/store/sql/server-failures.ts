@@ -243,7 +243,7 @@ export class ServerFailures {
 
   #missingTables(error: unknown): StoreError {
     return missing(
-      `A table or column of the store is not where the connection looks; create the database or schema if needed, then call setup() or run ${this.#words.schema}`,
+      `A table or column of the store is missing, nothing was written; create the database or schema if needed, then call setup() or run ${this.#words.schema}`,
       this.causeOf(error),
     );
   }
