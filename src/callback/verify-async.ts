@@ -9,7 +9,7 @@ import {
   type SigningHeaders,
   type Verification,
 } from './checks.js';
-import { type CallbackKeyForm, decideKey, decideKeyOfAny } from './key.js';
+import { type CallbackKeyForm, decideKey } from './key.js';
 import {
   bytesOfSecret,
   type CallbackRequest,
@@ -78,11 +78,6 @@ function prepare<Fields>(
     // The schema has accepted the record as one with these fields.
     return callback as VerifiedCallback<Fields>;
   };
-}
-
-/** Resolves with what the synchronous `callbackKey` returns. */
-export async function callbackKeyAsync(payment: PaymentStatusRecord): Promise<string> {
-  return toKeyText(decideKeyOfAny(payment));
 }
 
 async function toKeyText(form: CallbackKeyForm): Promise<string> {

@@ -11,12 +11,6 @@ Reflect.deleteProperty(Own.prototype, 'constructor');
 export const ownFields = <Fields extends object>(fields: Fields): Fields =>
   Object.assign(new Own(), fields);
 
-/** Whether it is the kind of object that has this field. */
-export const hasOwn = <Value extends object, Name extends PropertyKey>(
-  value: Value,
-  name: Name,
-): value is Extract<Value, { readonly [Field in Name]: unknown }> => Object.hasOwn(value, name);
-
 /** Whether an object is plain, of this realm or another. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);

@@ -52,7 +52,7 @@ export function notKept(blocker: string, cause: unknown, patienceMs: number): St
 
 export const leftOpen = () =>
   lost(
-    'A transaction was open on the connection when the work returned, and still is; nothing was recorded. End it, or give the store another connection',
+    'A transaction was still open on the connection when the work returned; nothing was recorded: end it before the work returns, or use another connection',
   );
 
 export function inTransaction(): InvalidOptionError {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { StoreError } from '../errors.js';
-import { hasOwn } from '../protocol/own-fields.js';
 import type { ChangeResult, StoreContext } from '../store/callback-store.js';
 import type { Change } from '../store/change.js';
 import {
@@ -48,7 +47,7 @@ export async function processUnderLease<Tx>(
 ): Promise<ChangeResult> {
   const claim = new ChangeClaim(file, change);
   const begun = claim.begin();
-  if (hasOwn(begun, 'outcome')) return begun;
+  if ('outcome' in begun) return begun;
   return runUnderLease(claim, async (signal) => {
     await work(new WorkContext(undefined, begun.decision, { signal }));
     if (file.session.isInTransaction) throw leftOpen();

@@ -79,7 +79,7 @@ describe.skipIf(!url)('setup', () => {
     const pool = openPool({}, ["SET SESSION sql_mode = 'ORACLE'"]);
     await expect(mysqlStore(pool, { prefix: 'oracle_' }).setup()).rejects.toMatchObject({
       code: 'STORE_FAILED',
-      message: expect.stringMatching(/sql_mode .* contains ORACLE/),
+      message: expect.stringMatching(/sql_mode contains ORACLE/),
       cause: { errno: 1064 },
     });
   });

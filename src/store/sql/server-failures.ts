@@ -192,7 +192,7 @@ export class ServerFailures {
 
   changedAnswer(): StoreError {
     return failed(
-      'The pool changed what the database sent, so nothing was processed; look for a type parser, a plugin or a wrapper of the pool',
+      'The pool did not return the text that the database sent, so nothing was processed; look for a type parser or a wrapper of it',
     );
   }
 
@@ -243,7 +243,7 @@ export class ServerFailures {
 
   #missingTables(error: unknown): StoreError {
     return missing(
-      `A table or column of the store is missing where the connection looks; create database or schema if needed, then call setup() or run ${this.#words.schema}`,
+      `A table or column of the store is missing, nothing was written; create the database or schema if needed, then call setup() or run ${this.#words.schema}`,
       this.causeOf(error),
     );
   }
