@@ -1,6 +1,5 @@
 import { assertOwnSecret, isMockSigningSecret } from '../protocol/mock-secrets.js';
 import { invalidOption, resolveOptions } from '../protocol/options.js';
-import type { PaymentStatusRecord } from '../protocol/payment.js';
 import { type Bytes, copyOf } from './body.js';
 import {
   assertSchemaAccepts,
