@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -73,6 +73,12 @@ test.each([
     `reading .env failed with ${code}: make it a readable file in UTF-8`,
   );
   expect(readNamed).toThrow(new UsageError(`--dotenv: reading ${file} failed with ${code}`));
+});
+
+test('a .env that is a folder counts as none', () => {
+  const { folder } = saveVariables([], 'other');
+  mkdirSync(path.join(folder, '.env'));
+  expect(readEnvironment({ env: {}, cwd: folder }, undefined)).toEqual({});
 });
 
 test('without --dotenv the .env of the folder is read', async () => {
