@@ -185,7 +185,7 @@ export class ServerFailures {
 
   transactionAborted(cause?: unknown): StoreError {
     return lost(
-      'The work went on after a statement failed; nothing was recorded. Rethrow, or set a SAVEPOINT before a statement that may fail',
+      'A statement failed and the work continued; nothing was recorded. Rethrow, or set a SAVEPOINT before a statement that may fail',
       cause,
     );
   }
