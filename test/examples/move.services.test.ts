@@ -5,7 +5,7 @@ import type { MockServer } from 'merchant-payments/mock-server';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Order } from '../../examples/move/orders.js';
 import { type Example, runExample, startExample } from './example-process.js';
-import { createPayment, environmentFor, findPayment, startService } from './payment-scene.js';
+import { environmentFor, findPayment, startService } from './payment-scene.js';
 
 // What docs/move-an-existing-integration.md promises, with its shops as processes on one file.
 
@@ -179,14 +179,6 @@ it('creates the payment of an old order that a person gives to the store', async
   execute("UPDATE orders SET in_store = 1 WHERE reference = 'order'");
   for (const _click of [1, 2]) await click(moved, 'order');
   expect(countPayments('order')).toBe(1);
-});
-
-it('asks the service to try again for an order that it does not have', async () => {
-  await startOldShop();
-  migrate();
-  await startMovedShop();
-  await createPayment(service, 'order');
-  expect(await setStatus('order', 'paid')).toBe(503);
 });
 
 it('goes back at each step, without a second payment, and ships once', async () => {

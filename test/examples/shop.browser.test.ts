@@ -129,6 +129,7 @@ describeInBrowser('the shop', () => {
       service.faults.add({ on: 'request', type: 'lost-answer' });
       const reference = await order(customer, 2);
       await heading(customer, 'We are checking your payment');
+      expect(await customer.getByRole('button').count()).toBe(0);
       expect(service.faults.pending()).toEqual([]);
       expect(paymentsOf(reference)).toHaveLength(1);
       await endLifetimes(schema);
@@ -257,21 +258,6 @@ describeInBrowser('the shop', () => {
       const late = await fetch(`${address}/orders`, { method: 'POST', body });
       expect(late.url).toBe(customer.url());
       expect(service.payments.list().filter(isOf(reference))).toHaveLength(2);
-    });
-
-    test('asks not to order again while the further attempt is unresolved', async () => {
-      await using watched = await openAsCustomer();
-      const customer = watched.page;
-      const reference = await orderDeclined(customer);
-      service.faults.add({ on: 'request', type: 'lost-answer' });
-      await tryAgain(customer).click();
-      await heading(customer, 'We are checking your payment');
-      expect(await customer.getByRole('button').count()).toBe(0);
-      await service.setStatus(findPayment(service, `${reference}-2`), 'declined');
-      await heading(customer, 'Your payment was declined');
-      await tryAgain(customer).click();
-      await heading(customer, 'Waiting for your payment');
-      expect(service.payments.list().filter(isOf(reference))).toHaveLength(3);
     });
 
     test('takes the older attempt when that is paid after all, and shows staff the second', async () => {

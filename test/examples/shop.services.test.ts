@@ -2,12 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { type Fault, type MockServer, startMockServer } from 'merchant-payments/mock-server';
-import type { Attention, UnresolvedPayment } from 'merchant-payments/store';
+import { type MockServer, startMockServer } from 'merchant-payments/mock-server';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startExample } from './example-process.js';
 import { createPayment, environmentFor, findPayment, signingSecret } from './payment-scene.js';
-import { createShopSchema, endLifetimes, type ShopSchema } from './shop-schema.js';
+import { createShopSchema, type ShopSchema } from './shop-schema.js';
 import { database } from './switchable-postgres.js';
 
 // The shop of docs/order-from-checkout-to-paid.md, without its pages, which shop.browser.test.ts opens.
@@ -23,7 +22,6 @@ interface Shop {
   readonly transaction: typeof import('../../examples/shop/database.js')['transaction'];
   readonly readUnpaid: typeof import('../../examples/shop/lists.js')['readUnpaid'];
   readonly store: typeof import('../../examples/shop/database.js')['store'];
-  readonly replay: typeof import('../../examples/shop/callbacks.js')['handleCallback']['replay'];
 }
 
 /** The modules of one process of the shop, with a database that can be switched off. */
@@ -60,7 +58,7 @@ async function startShop(service: MockServer, { url }: ShopSchema): Promise<Shop
     await checkout();
     return (await store.get(REFERENCE))?.state;
   };
-  return { checkout, click, transaction, readUnpaid, store, replay: handleCallback.replay };
+  return { checkout, click, transaction, readUnpaid, store };
 }
 
 interface Scene extends Shop {
@@ -102,17 +100,6 @@ async function storedOrder({ query }: ShopSchema): Promise<unknown> {
 
 const paid = { status: 'paid', shipped: true };
 
-/** What needs a person, of one kind. */
-async function listed<Kind extends Attention['kind']>(
-  store: Shop['store'],
-  kind: Kind,
-  olderThanMs = 0,
-): Promise<Extract<Attention, { kind: Kind }>[]> {
-  const items = [];
-  for await (const item of store.attention({ kinds: [kind], olderThanMs })) items.push(item);
-  return items as Extract<Attention, { kind: Kind }>[];
-}
-
 describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
   afterEach(() => {
     database.isDown = false;
@@ -125,15 +112,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       expect(await storedOrder(schema)).toEqual({ status: null, shipped: false });
       await service.setStatus(paymentOf(service), 'paid');
       expect(await storedOrder(schema)).toEqual(paid);
-    });
-
-    it('creates one payment for two clicks at once, and for one later', async () => {
-      const { service, click, schema } = await openShop();
-      expect(await Promise.all([click(), click()])).toEqual(['created', 'created']);
-      expect(await click()).toBe('created');
-      expect(service.requests).toHaveLength(1);
-      expect(service.payments.list()).toHaveLength(1);
-      expect(await storedOrder(schema)).toEqual({ status: null, shipped: false });
     });
 
     it('stores and sends nothing when the database is down', async () => {
@@ -174,87 +152,12 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       expect(await click()).toBe('created');
     });
 
-    it.each<[Fault, string]>([
-      [{ on: 'request', type: 'unauthorized' }, 'rejected'],
-      [{ on: 'request', type: 'rate-limit', retryAfterSeconds: 60 }, 'recorded'],
-    ])('after %o no payment exists, and the next click creates it', async (fault, state) => {
-      const { service, click, store } = await openShop();
-      service.faults.add(fault);
-      expect(await click()).toBe(state);
-      expect(await listed(store, 'unresolved')).toEqual([]);
-      expect(service.payments.list()).toHaveLength(0);
-      expect(await click()).toBe('created');
-      expect(service.payments.list()).toHaveLength(1);
-    });
-
-    it('knows that the payment exists when only the body of the answer is lost', async () => {
+    it('leads to the order when the credentials are wrong, and the next click creates its payment', async () => {
       const { service, click } = await openShop();
-      service.faults.add({ on: 'request', type: 'reset-in-body' });
+      service.faults.add({ on: 'request', type: 'unauthorized' });
+      expect(await click()).toBe('rejected');
       expect(await click()).toBe('created');
       expect(service.payments.list()).toHaveLength(1);
-    });
-
-    it('lists an order whose answer is lost, until the callback settles it', async () => {
-      const { service, click, store, schema } = await openShop();
-      service.faults.add({ on: 'request', type: 'lost-answer' });
-      expect(await click()).toBe('unresolved');
-      expect(await click()).toBe('unresolved'); // the customer clicks again: nothing is sent
-      expect(service.requests).toHaveLength(1);
-      expect(await listed(store, 'unresolved')).toEqual([]); // its request may still arrive
-      await endLifetimes(schema);
-      expect(await listed(store, 'unresolved')).toMatchObject([
-        { merchantPaymentReference: REFERENCE, attempts: 1 },
-      ]);
-      expect(await listed(store, 'unresolved', 3_600_000)).toEqual([]);
-      await service.setStatus(paymentOf(service), 'paid');
-      expect(await storedOrder(schema)).toEqual(paid);
-      expect(await listed(store, 'unresolved')).toEqual([]);
-      expect(await store.get(REFERENCE)).toMatchObject({ state: 'created' });
-    });
-
-    it('is tried again after a 502 only when a person has found no payment', async () => {
-      const { service, click, store, schema } = await openShop();
-      service.faults.add({ on: 'request', type: 'html-error' });
-      expect(await click()).toBe('unresolved');
-      expect(await click()).toBe('unresolved');
-      expect(service.requests).toHaveLength(1);
-      // The request may still be on its way.
-      expect(await listed(store, 'unresolved')).toEqual([]);
-      const guessed = { merchantPaymentReference: REFERENCE, attempts: 1, listedAt: new Date() };
-      const early = store.markNotCreated(guessed);
-      await expect(early).rejects.toMatchObject({ code: 'STATE_CHANGED' });
-      await endLifetimes(schema);
-      const [seen] = await listed(store, 'unresolved');
-      if (seen === undefined) expect.fail('it is not listed');
-      await store.markNotCreated(seen as UnresolvedPayment);
-      expect(await listed(store, 'unresolved')).toEqual([]);
-      expect(await click()).toBe('created');
-      expect(service.payments.list()).toHaveLength(1);
-    });
-
-    it('cannot be declared as not created when its callback has come', async () => {
-      const { service, click, store, schema } = await openShop();
-      service.faults.add({ on: 'request', type: 'lost-answer' });
-      await click();
-      await service.setStatus(paymentOf(service), 'paid');
-      await endLifetimes(schema);
-      const listed = { merchantPaymentReference: REFERENCE, attempts: 1, listedAt: new Date() };
-      await expect(store.markNotCreated(listed)).rejects.toMatchObject({ code: 'STATE_CHANGED' });
-      expect(await click()).toBe('created');
-      expect(service.payments.list()).toHaveLength(1);
-    });
-
-    it('gives what a callback said that was faster than the failure', async () => {
-      const { service, click, schema } = await openShop();
-      service.faults.add({ on: 'request', type: 'hang' });
-      const clicked = click();
-      await service.waitForRequest({});
-      // The request hangs at the service; the payment that it makes is this one.
-      await createPayment(service, REFERENCE);
-      await service.setStatus(paymentOf(service), 'paid');
-      await service.close(); // the connection breaks: the outcome is unknown
-      expect(await clicked).toBe('created');
-      expect(await storedOrder(schema)).toEqual(paid);
     });
   });
 
@@ -305,67 +208,6 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       expect(await readUnpaid()).toMatchObject([order]);
       await schema.query('INSERT INTO shipments VALUES ($1)', [REFERENCE]);
       expect(await readUnpaid()).toEqual([]);
-    });
-
-    it('is retried through a night without a database', async () => {
-      const { service, click, schema } = await openShop();
-      await click();
-      database.isDown = true;
-      await service.setStatus(paymentOf(service), 'paid');
-      await advance(service, RETRY_MS);
-      expect(answers(service)).toEqual([500, 500]);
-      database.isDown = false;
-      await advance(service, RETRY_MS);
-      expect(answers(service)).toEqual([500, 500, 200]);
-      expect(await storedOrder(schema)).toEqual(paid);
-    });
-
-    it('that the shop cannot process is kept, and replayed when the cause is gone', async () => {
-      const { service, click, schema, store, replay } = await openShop();
-      await click();
-      await schema.query('ALTER TABLE shipments RENAME TO mislaid');
-      await service.setStatus(paymentOf(service), 'paid');
-      expect(answers(service)).toEqual([500]);
-      const [failed] = await listed(store, 'failed-change');
-      expect(failed).toMatchObject({ attempts: 1, referenceNumber: paymentOf(service) });
-      await schema.query('ALTER TABLE mislaid RENAME TO shipments');
-      if (failed === undefined) expect.fail('it was not kept');
-      expect(await replay(failed)).toMatchObject({ status: 200, outcome: 'processed' });
-      expect(await storedOrder(schema)).toEqual(paid);
-      expect(await listed(store, 'failed-change')).toEqual([]);
-    });
-
-    it('of a second payment is listed, and ships nothing more', async () => {
-      const { service, click, schema, store } = await openShop();
-      await click();
-      const first = paymentOf(service);
-      await service.setStatus(first, 'paid');
-      await createPayment(service, REFERENCE); // by hand, at the service
-      const second = service.payments
-        .list()
-        .find(({ referenceNumber }) => referenceNumber !== first);
-      await service.setStatus(second?.referenceNumber ?? '', 'paid');
-      expect(await listed(store, 'second-payment')).toMatchObject([
-        { merchantPaymentReference: REFERENCE, referenceNumber: second?.referenceNumber },
-      ]);
-      expect(await storedOrder(schema)).toEqual(paid);
-      await service.setStatus(second?.referenceNumber ?? '', 'refunded');
-      expect(await storedOrder(schema)).toEqual(paid);
-    });
-
-    it('of the first payment changes nothing once a second one was paid', async () => {
-      const { service, click, schema } = await openShop();
-      await click();
-      const first = paymentOf(service);
-      await createPayment(service, REFERENCE); // by hand, at the service
-      const second = service.payments
-        .list()
-        .find(({ referenceNumber }) => referenceNumber !== first);
-      await service.setStatus(second?.referenceNumber ?? '', 'paid');
-      await service.setStatus(first, 'expired');
-      expect(await storedOrder(schema)).toEqual(paid);
-      await service.setStatus(second?.referenceNumber ?? '', 'refunded');
-      expect(await storedOrder(schema)).toMatchObject({ status: 'refunded' });
     });
   });
 

@@ -142,20 +142,6 @@ function describeSamples({ samples, query, stubUrl }: Database): void {
       expect(await stored(reference)).toEqual(['paid', 1]);
       expect(await checkout(reference, 2500)).toMatchObject({ replayed: true });
     });
-
-    it('keeps the status of a paid order when a second payment changes', async () => {
-      const { checkout } = await open(name);
-      const reference = `twice-${name}`;
-      await checkout(reference, 2500);
-      const first = findPayment(service, reference);
-      await setStatus(first, 'paid');
-      await createPayment(service, reference);
-      const second = service.payments
-        .list()
-        .find((one) => one.merchantPaymentReference === reference && one.referenceNumber !== first);
-      expect(await setStatus(second?.referenceNumber ?? '', 'failed')).toBe(200);
-      expect(await stored(reference)).toEqual(['paid', 1]);
-    });
   });
 }
 

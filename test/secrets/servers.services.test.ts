@@ -1,19 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Redis } from 'ioredis';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mysqlStore } from '../../src/mysql/index.js';
 import { postgresStore } from '../../src/postgres/index.js';
-import { redisStore } from '../../src/redis/index.js';
-import { sqliteStore } from '../../src/sqlite/index.js';
 import type { CallbackStore } from '../../src/store/callback-store.js';
 import type { StoreOptions } from '../../src/store/options.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
 import { failureOf } from '../callback/sample-callback.js';
 import { useDatabase } from '../mysql/server.js';
 import { useEmptySchema } from '../services/postgres-schema.js';
-import { drivers, type OpenDatabase } from '../sqlite/open-database.js';
 import { customer } from './planted.js';
 import { receiveBy } from './walks/store-callbacks.js';
 import { createClient, order, tellOfSecond, use } from './walks/store-payments.js';
@@ -27,7 +20,7 @@ interface Server<Tx> {
   /** A statement that breaks the transaction, with an error that the driver fills. */
   breakWork(tx: Tx): Promise<unknown>;
   /** A statement that ends its own connection. */
-  loseConnection?(tx: Tx): Promise<unknown>;
+  loseConnection(tx: Tx): Promise<unknown>;
 }
 
 /** A store on a real server: before its tables are there, while it is used, and when the work breaks a transaction. */
@@ -63,10 +56,7 @@ function itShowsNothing<Tx>({ open, breakWork, loseConnection }: Server<Tx>): vo
       await receiveBy(see, store, work as never);
     });
   it('when the work breaks its transaction and goes on', goesOn(breakWork));
-  it.skipIf(loseConnection === undefined)(
-    'when the connection is lost and the work goes on',
-    goesOn((tx) => loseConnection?.(tx) ?? Promise.resolve()),
-  );
+  it('when the connection is lost and the work goes on', goesOn(loseConnection));
 }
 
 describe.skipIf(!process.env['DATABASE_URL'])(
@@ -92,38 +82,5 @@ describe.skipIf(!process.env['MYSQL_URL'])(
       breakWork: (tx) => tx.query(`CREATE TABLE \`${customer}\` (a int)`),
       loseConnection: (tx) => tx.query('KILL CONNECTION_ID()'),
     });
-  },
-);
-
-describe.each(drivers)(
-  'no secret and no body is shown by a store in SQLite, on $name',
-  (driver) => {
-    const databases: OpenDatabase[] = [];
-    const folder = mkdtempSync(join(tmpdir(), 'secrets-'));
-    const file = join(folder, 'payments.db');
-    afterAll(() => {
-      for (const database of databases) database.close();
-      rmSync(folder, { recursive: true });
-    });
-    itShowsNothing<undefined>({
-      open(client) {
-        const database = driver.open(file);
-        databases.push(database);
-        return sqliteStore(database, { client }) as PaymentStore;
-      },
-      async breakWork() {
-        databases.at(-1)?.exec(`INSERT INTO nothing VALUES ('${customer}')`);
-      },
-    });
-  },
-);
-
-it.skipIf(!process.env['REDIS_URL'])(
-  'no secret and no body is shown by a store in Redis',
-  async () => {
-    const client = new Redis(process.env['REDIS_URL'] ?? '');
-    const prefix = `secrets:${Date.now()}:`;
-    expect(await leaksOf((see) => receiveBy(see, redisStore(client, { prefix })))).toEqual([]);
-    await client.quit();
   },
 );
