@@ -61,24 +61,23 @@ interface Failed {
   error?: MerchantPaymentsError | undefined;
 }
 
-interface CreatedPayment extends StoredFields, Failed {
-  /** It exists at the service. */
-  state: 'created';
-  /** Its record, from the latest callback or else from the answer. Absent after an answer whose body was lost. */
-  payment?: PaymentFields | undefined;
-}
-
-interface UncreatedPayment extends StoredFields, Failed {
-  /** `recorded`: not sent yet. `rejected`: not created. `unresolved`: nobody knows yet. */
-  state: 'recorded' | 'rejected' | 'unresolved';
-}
-
-interface SendingPayment extends StoredFields {
-  /** A process is sending it right now. */
-  state: 'sending';
-  /** None, as it is not known yet. */
-  error?: undefined;
-}
-
 /** A payment in a store. Read `state` first: what else there is depends on it. */
-export type StoredPayment = CreatedPayment | UncreatedPayment | SendingPayment;
+export type StoredPayment = StoredFields &
+  (
+    | ({
+        /** It exists at the service. */
+        state: 'created';
+        /** Its record, from the latest callback or else from the answer. Absent after an answer whose body was lost. */
+        payment?: PaymentFields | undefined;
+      } & Failed)
+    | ({
+        /** `recorded`: not sent yet. `rejected`: not created. `unresolved`: nobody knows yet. */
+        state: 'recorded' | 'rejected' | 'unresolved';
+      } & Failed)
+    | {
+        /** A process is sending it right now. */
+        state: 'sending';
+        /** None, as it is not known yet. */
+        error?: undefined;
+      }
+  );
