@@ -7,8 +7,9 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const problems = [];
 
 if (tag !== `v${version}`) problems.push(`the tag is ${tag}, but package.json has ${version}`);
-if (!readFileSync('src/protocol/version.ts', 'utf8').includes(`'${version}'`)) {
-  problems.push(`src/protocol/version.ts does not say ${version}`);
+for (const file of ['src/protocol/version.ts', 'src/openapi/openapi.json']) {
+  const states = new RegExp(`version"?(?: =|:) ['"]${version.replaceAll('.', '\\.')}['"]`);
+  if (!states.test(readFileSync(file, 'utf8'))) problems.push(`${file} does not say ${version}`);
 }
 const heading = new RegExp(`^## ${version.replaceAll('.', '\\.')} - \\d{4}-\\d{2}-\\d{2}$`, 'm');
 const [, entry] = readFileSync('CHANGELOG.md', 'utf8').split(heading);

@@ -25,6 +25,9 @@ const npm = [
   '--ignore-scripts',
 ];
 execFileSync('npm', npm, { stdio: ['ignore', 'ignore', 'inherit'] });
-const file = 'src/protocol/version.ts';
-writeFileSync(file, readFileSync(file, 'utf8').replace(/'\d[^']*'/, `'${version}'`));
+function write(file, pattern, text) {
+  writeFileSync(file, readFileSync(file, 'utf8').replace(pattern, text));
+}
+write('src/protocol/version.ts', /'\d[^']*'/, `'${version}'`);
+write('src/openapi/openapi.json', /"version": "[^"]*"/, `"version": "${version}"`);
 console.log(`Commit this, then tag it v${version}: CONTRIBUTING.md, "Releases".`);

@@ -128,7 +128,9 @@ describe('the address of the mock', () => {
     expect(connect('localhost:4242', 'http://127.0.0.1')).toThrow(
       '--mock-url must begin with http',
     );
-    expect(connect(undefined, 'nonsense')).toThrow('MERCHANT_PAYMENTS_MOCK_URL must be an http');
+    expect(connect(undefined, 'nonsense')).toThrow(
+      'MERCHANT_PAYMENTS_MOCK_URL must be an absolute http',
+    );
     expect(connect('http://a:hunter2@b')).toThrow('must not hold a user name');
   });
 });

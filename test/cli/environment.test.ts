@@ -28,7 +28,7 @@ test('what the environment lacks is read from the file that --dotenv names', asy
   const other = { MERCHANT_PAYMENTS_MOCK_URL: 'nonsense' };
   expect(await runCommand(['fault', 'list', ...envFile], other)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('MERCHANT_PAYMENTS_MOCK_URL must be an http'),
+    stderr: expect.stringContaining('MERCHANT_PAYMENTS_MOCK_URL must be an absolute http'),
   });
 });
 

@@ -151,7 +151,9 @@ describe('a URL', () => {
   test.each(['', 'ftp://a', '/path', 'http://', 'localhost:3000?token=a', 'a:b@localhost'])(
     'is not read from %j',
     (text) => {
-      expect(() => parseHttpUrl('--url', text)).toThrow('--url must be an http or https URL');
+      expect(() => parseHttpUrl('--url', text)).toThrow(
+        '--url must be an absolute http or https URL',
+      );
     },
   );
 

@@ -19,7 +19,7 @@ const requestId = '0e5f1a52-8f4c-4f0a-9a43-2f1d0c9b7e11';
 const told = (code: unknown, message: unknown) => ({ code, message, requestId });
 
 const inDoubt =
-  'The service may have processed the request: do not send it again, and wait for its callback.';
+  'The service may have processed the request: do not send it again; wait for its callback. (docs/errors.md#calls)';
 
 async function failWith(answer: string, options: TransportOptions = noRetries): Promise<ApiError> {
   const server = await startRawServer({ answer: () => answer });

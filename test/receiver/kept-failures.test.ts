@@ -94,7 +94,7 @@ describe('a receiver whose store keeps failures', () => {
     expect(scene.handled).toHaveLength(3);
     expect(codes(scene.reports)).toEqual([undefined, undefined, undefined, 'CHANGE_PARKED']);
     expect(scene.reports[3]).toMatchObject({
-      error: { message: expect.stringContaining('after 3 failed attempts') },
+      error: { message: expect.stringContaining('failed 3 times') },
       callback: { payment: sampleRecord() },
     });
     expect(await scene.replay(await listOne())).toEqual(failed);

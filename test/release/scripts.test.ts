@@ -35,9 +35,9 @@ describe('a version', () => {
 
   function repository(changelog: string): string {
     const made = mkdtempSync(path.join(folder, 'repository-'));
-    mkdirSync(path.join(made, 'src/protocol'), { recursive: true });
     mkdirSync(path.join(made, 'docs'));
-    for (const file of ['package.json', 'package-lock.json', 'src/protocol/version.ts']) {
+    const stating = ['src/protocol/version.ts', 'src/openapi/openapi.json'];
+    for (const file of ['package.json', 'package-lock.json', ...stating]) {
       cpSync(file, path.join(made, file));
     }
     writeFileSync(path.join(made, 'CHANGELOG.md'), changelog);

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { createManualClock, startMockServer } from '../../../src/mock-server/index.js';
+import { version } from '../../../src/protocol/version.js';
 import { createPayment, postPayment, startWithPayment } from '../merchant-client.js';
 import { isSigned, parseBody, type ReceivedCallback, startEndpoint } from '../merchant-endpoint.js';
 import { control, readState } from './control-client.js';
@@ -24,7 +25,7 @@ describe('state and settings', () => {
     expect(headers.get('content-type')).toBe('application/json');
     expect(body).toMatchObject({
       url: server.url,
-      version: '0.1.0',
+      version,
       now: '1970-01-01T00:00:00.000Z',
       aheadMs: expect.any(Number),
       clockRuns: false,
@@ -452,7 +453,7 @@ describe('calls', () => {
       'PATCH',
       '/settings',
       {},
-      'callbackUrl is missing; it must be an http or https URL, or null for none',
+      'callbackUrl is missing; it must be an absolute http or https URL, or null for none',
     ],
     ['POST', '/reset', { 'planted secret': '' }, /^one of the names given is not a known option/],
   ])('%s %s with %j is refused, and nothing is quoted', async (method, path, sent, message) => {
