@@ -30,7 +30,8 @@ export function watchAttention(meter: Meter, store: Listing): () => void {
     const counted: Awaited<ReturnType<typeof count>>[] = [];
     for (const kind of KINDS) counted.push(await count(store, kind));
     return (result) => {
-      for (const { kind, total, parked, oldestMs = Date.now() } of counted) {
+      const nowMs = Date.now();
+      for (const { kind, total, parked, oldestMs = nowMs } of counted) {
         const attributes = { [OWN.attentionKind]: kind };
         if (kind === 'failed-change') {
           result.observe(items, total - parked, { ...attributes, [OWN.parked]: false });
@@ -38,7 +39,7 @@ export function watchAttention(meter: Meter, store: Listing): () => void {
         } else {
           result.observe(items, total, attributes);
         }
-        result.observe(age, Math.max(0, Date.now() - oldestMs) / 1_000, attributes);
+        result.observe(age, Math.max(0, nowMs - oldestMs) / 1_000, attributes);
       }
     };
   });

@@ -453,7 +453,7 @@ describe('calls', () => {
       'PATCH',
       '/settings',
       {},
-      'callbackUrl is missing; it must be an absolute http or https URL, or null for none',
+      'callbackUrl is missing; it must be an http or https URL, or null for none',
     ],
     ['POST', '/reset', { 'planted secret': '' }, /^one of the names given is not a known option/],
   ])('%s %s with %j is refused, and nothing is quoted', async (method, path, sent, message) => {
