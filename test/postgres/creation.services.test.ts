@@ -142,7 +142,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const store = postgresStore(hiding, { client: service.client });
       await expect(store.create(order('order-1'))).rejects.toMatchObject({
         code: 'STORE_FAILED',
-        message: expect.stringContaining('a wrapper of the pool'),
+        message: expect.stringContaining('a wrapper of it'),
       });
       expect(service.requestsFor('order-1')).toEqual([]);
     });

@@ -222,9 +222,7 @@ describe.each(drivers)('with $name', ({ open }) => {
     blocking.exec('ROLLBACK');
     expect(error).toMatchObject({
       code: 'STORE_TIMEOUT',
-      message: expect.stringContaining(
-        `within 5000 ms, because ${blocked}, and nothing was written`,
-      ),
+      message: expect.stringContaining(`written within 5000 ms, because ${blocked}.`),
     });
     const cause = blocking === database ? undefined : 'database is locked';
     expect((error.cause as Error | undefined)?.message).toBe(cause);
