@@ -191,13 +191,6 @@ export function testKeptFailures(it: It<Stage>): void {
     await keptOf(stage, event);
     await keptOf(stage, other);
   });
-  it('lists the failed changes of every payment', async (stage) => {
-    const events = [createPayment()(), createPayment()()];
-    for (const event of events) await failTimes(stage, event, 1);
-    const keys = new Set<string>();
-    for (const { key } of await listed(stage)) keys.add(key);
-    for (const { key } of events) expect(keys).toContain(key);
-  });
   it('lists and discards failed changes whatever characters their names and errors contain', async (stage) => {
     for (const name of oddNames(randomUUID())) {
       const event = createPayment({ merchantPaymentReference: name, referenceNumber: name })({

@@ -112,13 +112,6 @@ export function testKeptBodies(it: It<Stage>): void {
     expect(scene.reports.at(-1)).toMatchObject({ error: { code: 'REPLAY_IMPOSSIBLE' } });
     expect(await deliver()).toBe('duplicate');
   });
-  it('forgets the body of a change that is processed by a delivery', async (stage) => {
-    const { referenceNumber, deliver, mend } = await createShop(stage);
-    await deliver();
-    mend();
-    expect(await deliver()).toBe('processed');
-    expect(await keptOf(stage, referenceNumber)).toStrictEqual([]);
-  });
   it('forgets the body of a change that is discarded', async (stage) => {
     const change = createPayment();
     const event = change({ failures: { getRawBody: () => Uint8Array.of(1) } });
