@@ -7,10 +7,8 @@ export const changeMutants = listMutants({
       'const isOlder = false;': 'callbacks',
     },
     '{ isOld: isProcessed || isOlder, isProcessed': {
-      '{ isOld: isOlder, isProcessed': {
-        redundant:
-          'what was processed before is in the record, which is then the later one, or the same',
-      },
+      '{ isOld: isOlder, isProcessed':
+        'none: what was processed before is in the record, which is then the later one, or the same',
     },
     'const isLatest = !isOlder && !isBesidePaid(seen, change);': {
       'const isLatest = !isOlder;': 'one instant',
@@ -34,7 +32,7 @@ export const changeMutants = listMutants({
     'if (!isFailure(error)) return undefined;': { 'return undefined;': 'callbacks' },
     '(failure?.attempts ?? 0) + 1': { '1': 'parked after' },
     'parked: isEnough || failure?.parked === true,': {
-      'parked: isEnough,': { redundant: 'attempts only grow' },
+      'parked: isEnough,': 'none: attempts only grow',
     },
   },
   'src/store/memory-callbacks.ts': {

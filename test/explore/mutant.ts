@@ -4,13 +4,13 @@ export interface Mutant {
   /** Occurs once in the file. */
   readonly from: string;
   readonly to: string;
-  /** A part of the name of scenes that notice it, or why nothing goes wrong without the guard. */
-  readonly scene: string | { readonly redundant: string };
+  /** A part of the name of scenes that notice it; or `none: ` and why nothing goes wrong without the guard. */
+  readonly scene: string;
 }
 
 /** The mutants of a table: by file, by the code that they change, and by what it becomes. */
 export function listMutants(
-  table: Record<string, Record<string, Record<string, Mutant['scene']>>>,
+  table: Record<string, Record<string, Record<string, string>>>,
 ): readonly Mutant[] {
   return Object.entries(table).flatMap(([file, guards]) =>
     Object.entries(guards).flatMap(([from, changes]) =>

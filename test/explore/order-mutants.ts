@@ -9,9 +9,8 @@ export const orderMutants = listMutants({
       'stored.replacedBy !== undefined;': 'an order, two tabs',
     },
     "if (state !== 'created' || payment === undefined) return false;": {
-      'if (payment === undefined) return false;': {
-        redundant: 'a payment of which a callback has told is created',
-      },
+      'if (payment === undefined) return false;':
+        'none: a payment of which a callback has told is created',
     },
     'first.row.order !== undefined)\n    return undefined;': {
       'false)\n    return undefined;': 'an order, two tabs',
@@ -23,7 +22,7 @@ export const orderMutants = listMutants({
       'undefined;': 'an order, a late paid',
     },
     "if (count === 1 && !isTriedAgain) return { is: 'open', attempt: wanted };": {
-      '': { redundant: 'a call with another body for a payment is not told that it differs' },
+      '': 'none: a call with another body for a payment is not told that it differs',
     },
     'if (paid !== undefined) return': { 'if (false) return': 'an order, a late paid' },
     "if (!isTriedAgain) return { is: 'open', attempt: rename(": {
@@ -56,17 +55,15 @@ export const orderMutants = listMutants({
   'src/store/payment-steps.ts': {
     'return isDone ? yield* this.#recordOne(attempt) :': {
       return: 'an order, replaced twice',
-      'return true ? yield* this.#recordOne(attempt) :': {
-        redundant: 'no scene has another order under the name of an attempt',
-      },
+      'return true ? yield* this.#recordOne(attempt) :':
+        'none: no scene has another order under the name of an attempt',
     },
     'row.order ?? JSON.stringify(replaces);': {
       'JSON.stringify(replaces);': 'an order, declined twice',
     },
     'row.order !== undefined && isPaidByAnother(': {
-      'isPaidByAnother(': {
-        redundant: 'a first attempt that waits to be sent, or was refused, is paid by nothing',
-      },
+      'isPaidByAnother(':
+        'none: a first attempt that waits to be sent, or was refused, is paid by nothing',
       'false && isPaidByAnother(': 'an order, a late paid',
     },
     "row.state === 'recorded' ? ({ state: 'rejected' } as const) : undefined;": {
@@ -77,12 +74,11 @@ export const orderMutants = listMutants({
     // claiming
     'row.replacedBy !== undefined || !mayBeOrder(row, intent)) return false;': {
       '!mayBeOrder(row, intent)) return false;': 'an order, replaced while it is sent',
-      'row.replacedBy !== undefined) return false;': {
-        redundant: 'nobody calls create without replaces for the reference of an attempt',
-      },
+      'row.replacedBy !== undefined) return false;':
+        'none: nobody calls create without replaces for the reference of an attempt',
     },
     'if (row.replacedBy !== undefined) return undefined;': {
-      '': { redundant: 'a call for the order records its latest attempt' },
+      '': 'none: a call for the order records its latest attempt',
     },
   },
   'src/store/memory-callbacks.ts': {
@@ -110,22 +106,16 @@ export const orderMutants = listMutants({
   'src/store/sending.ts': {
     // calls
     'if (!mayBeOrder(stored, intent)) throw referenceOfAttempt();': {
-      '': { redundant: 'nobody calls create without replaces for the reference of an attempt' },
+      '': 'none: nobody calls create without replaces for the reference of an attempt',
     },
     "if (replayed && declined && (isPaid || isOver(stored, declined))) return 'return-over';": {
       '': 'an order, two tabs',
     },
     "if (isPaid) throw notReplaceable('paid');": {
-      '': {
-        redundant:
-          'the call claims it in vain until its deadline, which a test of the contract notices',
-      },
+      '': 'none: the call claims it in vain until its deadline, which a test of the contract notices',
     },
     'if (stored.replacedBy !== undefined) return false;': {
-      '': {
-        redundant:
-          'the call claims it in vain until its deadline, which a test of the contract notices',
-      },
+      '': 'none: the call claims it in vain until its deadline, which a test of the contract notices',
     },
     'declined && (isPaid || isOver(stored, declined))': {
       'declined && isOver(stored, declined)': 'an order, a late paid',
@@ -134,7 +124,7 @@ export const orderMutants = listMutants({
   },
   'src/store/payment-engine.ts': {
     'if (recorded.refused !== undefined) continue;': {
-      '': { redundant: 'in memory nothing happens between the two decisions of record()' },
+      '': 'none: in memory nothing happens between the two decisions of record()',
     },
     'const isPaid = recorded.intent === undefined && stored !== undefined;': {
       'const isPaid = false;': 'an order, a late paid',

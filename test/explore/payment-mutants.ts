@@ -15,16 +15,12 @@ export const paymentMutants = listMutants({
       '(row.leaseUntilMs ?? 0) <= nowMs': 'idempotency',
     },
     "const began = state === 'elsewhere' ?": {
-      'const began = false ?': {
-        redundant: 'the time at which an order was recorded decides nothing',
-      },
+      'const began = false ?': 'none: the time at which an order was recorded decides nothing',
     },
     'return intent !== undefined && !isKnown(row);': {
       'return intent !== undefined;': 'another program',
-      'return !isKnown(row);': {
-        redundant:
-          'a row without a payment exists on SQLite alone, while its first change is processed',
-      },
+      'return !isKnown(row);':
+        'none: a row without a payment exists on SQLite alone, while its first change is processed',
     },
     "if (row.state === 'rejected') return allowsRejected;": {
       "if (row.state === 'rejected') return true;": 'two recover',
@@ -53,33 +49,27 @@ export const paymentMutants = listMutants({
     },
     'return isUnresolved\n      ? { decided': { 'return true\n      ? { decided': 'a callback, a' },
     "(isWaiting(row.state) && state === 'rejected')": {
-      'isWaiting(row.state)': {
-        redundant:
-          'recover says that a payment was not created of unresolved ones alone, and another look comes first',
-      },
+      'isWaiting(row.state)':
+        'none: recover says that a payment was not created of unresolved ones alone, and another look comes first',
     },
     "isUnresolved || (isWaiting(row.state) && state === 'rejected')": {
       isUnresolved: 'a false record',
     },
     'if (!isOpen || row.attempts !== attempts)': {
       'if (row.attempts !== attempts)': 'another program, a customer, a person',
-      'if (!isOpen)': {
-        redundant:
-          'who listed an earlier attempt did so before the later claim, which is too early: this names the cause',
-      },
+      'if (!isOpen)':
+        'none: who listed an earlier attempt did so before the later claim, which is too early: this names the cause',
     },
     'if (Math.min(listedAtMs, nowMs) < finalAtMs) {': {
       'if (false) {': 'a false record, a person',
     },
     'Math.min(listedAtMs, nowMs)': {
       nowMs: 'a false record, a person',
-      listedAtMs: { redundant: 'a time in the future is none of a list' },
+      listedAtMs: 'none: a time in the future is none of a list',
     },
     'Math.max(leaseUntilMs, sentAtMs + lifetimeMs)': {
-      'sentAtMs + lifetimeMs': {
-        redundant:
-          'a store refuses a lifetime that is shorter than its lease; another process may have a longer lease',
-      },
+      'sentAtMs + lifetimeMs':
+        'none: a store refuses a lifetime that is shorter than its lease; another process may have a longer lease',
       leaseUntilMs: 'a false record, a person',
     },
     ', ...NOTHING_SAID, foundStatus: undefined }': { ' }': 'a false record' },
@@ -91,9 +81,8 @@ export const paymentMutants = listMutants({
       'return attempts': 'a false success, two hasty people',
     },
     'isWaiting(row.state) && (row.sentAtMs ?? nowMs) + lifetimeMs <= nowMs': {
-      'isWaiting(row.state)': {
-        redundant: 'a look before the lifetime is over is not kept, and the next pass looks again',
-      },
+      'isWaiting(row.state)':
+        'none: a look before the lifetime is over is not kept, and the next pass looks again',
     },
     'if (row.attempts !== attempts || !(isUnresolved': {
       'if (!(isUnresolved': 'two recover look up',

@@ -5,10 +5,7 @@ export const processingMutants = listMutants({
   'src/sqlite/lease-process.ts': {
     "if (yield* claims.isHeld(this.#order, nowMs)) return { outcome: 'busy' };": { '': 'a lease' },
     "    if (action === 'duplicate') return { outcome: action };\n": {
-      '': {
-        redundant:
-          'the look before it, without the lock, finds the same: nobody comes between them here',
-      },
+      '': 'none: the look before it, without the lock, finds the same: nobody comes between them here',
     },
     "if (action === 'parked') return { outcome: action };": { '': 'a lease' },
     'for (const statement of statements.settle(this.#change, decision)) yield statement;': {
@@ -18,9 +15,8 @@ export const processingMutants = listMutants({
       'yield* claims.release(this.#order, this.#owner);': 'a lease, a stall',
     },
     'if (!(yield* claims.release(this.#order, this.#owner))) return false;': {
-      'yield* claims.release(this.#order, this.#owner);': {
-        redundant: 'the key of the table of changes refuses a second result',
-      },
+      'yield* claims.release(this.#order, this.#owner);':
+        'none: the key of the table of changes refuses a second result',
     },
   },
   'src/sqlite/claims.ts': {
@@ -33,17 +29,14 @@ export const processingMutants = listMutants({
   },
   'src/store/lease/lease.ts': {
     'if (askedAtMs >= renewUntilMs) return lose();': {
-      '': { redundant: 'the timer of the expiry fires then, too' },
+      '': 'none: the timer of the expiry fires then, too',
     },
     'expiry = setTimerAt(Math.min(atMs, renewUntilMs), lose);': {
-      'expiry = setTimerAt(atMs, lose);': { redundant: 'the renewal looks at the end, too' },
-      '': {
-        redundant:
-          'a process that lives renews in time, and one that has stood still learns of it as it renews',
-      },
+      'expiry = setTimerAt(atMs, lose);': 'none: the renewal looks at the end, too',
+      '': 'none: a process that lives renews in time, and one that has stood still learns of it as it renews',
     },
     'if (renewed === false) return lose();': {
-      '': { redundant: 'the result of the work is refused' },
+      '': 'none: the result of the work is refused',
     },
     'confirmedAtMs = askedAtMs;\n      expireAt(confirmedAtMs + safeForMs);': { '': 'a lease' },
     'renewal = setTimerAt((renewed === true ? askedAtMs : performance.now()) + pauseMs, renew);': {

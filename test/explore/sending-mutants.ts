@@ -11,9 +11,7 @@ export const sendingMutants = listMutants({
       "state: 'recorded'": 'slow claims, idempotency',
     },
     'if (replayed && isFree(stored, intent)) {': {
-      'if (false) {': {
-        redundant: 'in memory nobody gives up between a claim and the read after it',
-      },
+      'if (false) {': 'none: in memory nobody gives up between a claim and the read after it',
     },
     '  assertSame(stored, intent);\n  return replayed': {
       '  return replayed': 'two customers, other bodies',
@@ -30,7 +28,7 @@ export const sendingMutants = listMutants({
     "if (requestOutcome === 'accepted' && isOurs) {": { 'if (false) {': 'a customer' },
     "requestOutcome === 'not-sent' ||": { '': 'record, send' },
     '(!allowsRejected && !isRefusal(answer))': {
-      false: { redundant: 'no scene has something before the service that turns recover() away' },
+      false: 'none: no scene has something before the service that turns recover() away',
     },
   },
   'src/store/looks.ts': {
@@ -38,12 +36,12 @@ export const sendingMutants = listMutants({
   },
   'src/store/recover.ts': {
     'sendsAgain && !wasRefused(stored.failure);': {
-      'sendsAgain;': { redundant: 'the service refuses it again' },
+      'sendsAgain;': 'none: the service refuses it again',
     },
   },
   'src/store/list-attention.ts': {
     "kind === 'unresolved' ? Math.max(ageMs, lifetimeMs) : ageMs": {
-      ageMs: { redundant: 'a decision about what was listed too early is refused' },
+      ageMs: 'none: a decision about what was listed too early is refused',
     },
   },
 });

@@ -1,15 +1,14 @@
 import { listMutants } from './mutant.js';
 
-const isInRecord = {
-  redundant: 'what was processed before is in the record, which is then the later one, or the same',
-};
+const isInRecord =
+  'none: what was processed before is in the record, which is then the later one, or the same';
 
 /** Of what a callback makes of an order. */
 export const settlingMutants = listMutants({
   'src/store/steps.ts': {
     // isLater, settle
     'if (stored.updatedAtUs === undefined) return false;': {
-      '': { redundant: 'a difference to nothing is NaN, and no comparison holds' },
+      '': 'none: a difference to nothing is NaN, and no comparison holds',
     },
     'if (leftUs !== 0) return leftUs < 0;': { 'if (leftUs !== 0) return false;': 'callbacks' },
     'return !nowPaid && isPaid(': {
@@ -32,10 +31,8 @@ export const settlingMutants = listMutants({
       "return isOld ? undefined : 'update';": 'another program, two payments, a failure',
     },
     "if (row.state !== 'created' && !isWaiting(row.state)) return {": {
-      'if (false) return {': {
-        redundant:
-          'a row without a callback has no number; a late answer without one, of a payment that exists, comes before any decision',
-      },
+      'if (false) return {':
+        'none: a row without a callback has no number; a late answer without one, of a payment that exists, comes before any decision',
     },
     'if (row.referenceNumber !== serviceRecord.referenceNumber) return { isAnother: true };': {
       '': 'another program',
