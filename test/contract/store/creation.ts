@@ -84,15 +84,6 @@ export function testCreation(it: It<Stage>): void {
     const sent = payments.filter(({ replayed }) => !replayed);
     expect(sent.length).toBe(1);
   });
-  it('refuses another payment while one is being sent under the reference', async (stage) => {
-    const store = await stage.openPayments();
-    const { input, held, call } = await stage.createHeld(store);
-    const other = { ...input, amount: 1 };
-    await rejectsWith(store.create(other), 'REFERENCE_CONFLICT');
-    await rejectsWith((await stage.openPayments()).create(other), 'REFERENCE_CONFLICT');
-    held.answer();
-    assertPayment(await call, { state: 'created', replayed: false });
-  });
   it('waits for a payment that is being sent, for as long as the call may take', async (stage) => {
     const [one, other] = [await stage.openPayments(), await stage.openPayments()];
     const { input, reference, held, call } = await stage.createHeld(one);

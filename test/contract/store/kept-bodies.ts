@@ -33,10 +33,7 @@ async function pruneBodyOf(stage: Stage, { lastFailedAt }: FailedChange): Promis
 }
 
 /** A receiver whose `onPayment` fails until it is mended, and a change that it is sent. */
-async function createShop(
-  stage: Stage,
-  options: Partial<CallbackReceiverOptions<unknown>> = {},
-): Promise<Shop> {
+async function createShop(stage: Stage, options: Partial<CallbackReceiverOptions<unknown>> = {}) {
   let isBroken = true;
   const scene = createScene<unknown>({
     store: await stage.openManaged(),
@@ -54,20 +51,11 @@ async function createShop(
     referenceNumber,
     body,
     deliver: async () => (await scene.receive(postBody(body))).outcome,
-    replay: async (change) => (await scene.replay(change)).outcome,
+    replay: async (change: FailedChange) => (await scene.replay(change)).outcome,
     mend() {
       isBroken = false;
     },
   };
-}
-
-interface Shop {
-  readonly scene: ReturnType<typeof createScene<unknown>>;
-  readonly referenceNumber: string;
-  readonly body: string;
-  deliver(): Promise<string>;
-  replay(change: FailedChange): Promise<string>;
-  mend(): void;
 }
 
 function expectBody({ rawBody }: FailedChange, body: string): void {

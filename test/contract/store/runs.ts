@@ -4,7 +4,7 @@ import type { StatusChange } from '../../../src/store/callback-store.js';
 import { outcomeOf } from '../../store/outcome-of.js';
 import { oddNames } from '../odd-names.js';
 import type { CallbackStage, It } from './callback-stage.js';
-import { createPayment, instant, seconds } from './changes.js';
+import { createPayment, instant } from './changes.js';
 
 /** The work runs once across all stores. */
 export function testRuns(it: It<CallbackStage>): void {
@@ -47,22 +47,6 @@ export function testRuns(it: It<CallbackStage>): void {
     await first.answers('processed');
     for (const repeat of repeats) await repeat.answers('busy', 'duplicate');
     await stage.deliver(other, event).answers('duplicate');
-  });
-  it('processes the change as it was at the call, even if the caller changes it afterwards', async (stage) => {
-    const store = await stage.open();
-    const [change, other] = [createPayment(), createPayment()];
-    const original = change({ updatedAt: seconds(0, 5) });
-    const given = { ...original, payment: { ...original.payment } };
-    const delivery = stage.deliver(store, given);
-    const replacement = other({ updatedAt: seconds(7200, 7) });
-    Object.assign(given.payment, replacement.payment);
-    given.key = replacement.key;
-    await delivery.answers('processed');
-
-    await stage.deliver(store, original).answers('duplicate');
-    await stage.deliver(store, given).answers('processed');
-    await stage.deliver(store, change({ updatedAt: seconds(0, 4) })).runsWith({ current: false });
-    await stage.deliver(store, change({ updatedAt: seconds(0, 6) })).runsWith({ current: true });
   });
 }
 
