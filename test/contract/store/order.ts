@@ -1,5 +1,5 @@
 import type { CallbackStage, It } from './callback-stage.js';
-import { createPayment, createTwoPayments, instant, seconds } from './changes.js';
+import { createPayment, instant, seconds } from './changes.js';
 
 // Compared as text without leading zeros, most of these would sort after their successor.
 const TIMES_IN_ORDER: readonly string[] = [
@@ -61,21 +61,6 @@ export function testOrder(it: It<CallbackStage>): void {
       await stage.deliver(store, falling({ updatedAt: newer })).answers('processed');
       await stage.deliver(store, falling({ updatedAt: older })).runsWith({ current: false });
     }
-  });
-  it('calls no change older because of another payment of its order', async (stage) => {
-    const store = await stage.open();
-    const [payment, other] = createTwoPayments();
-    await stage.deliver(store, payment({ updatedAt: seconds(60) })).answers('processed');
-    await stage.deliver(store, other()).runsWith({ current: true });
-    await stage.deliver(store, other({ updatedAt: seconds(-1) })).runsWith({ current: false });
-    await stage.deliver(store, payment({ updatedAt: seconds(59) })).runsWith({ current: false });
-  });
-  it('orders times with other offsets by the instant', async (stage) => {
-    const { change, one: store } = await stage.scene();
-    const run = (updatedAt: string) => stage.deliver(store, change({ updatedAt }));
-    await run('2026-03-01T12:00:00+00:00').runsWith({ current: true });
-    await run('2026-03-01T13:59:59+02:00').runsWith({ current: false });
-    await run('2026-03-01T07:00:01-05:00').runsWith({ current: true });
   });
   it('runs an older change as current after a newer one has failed', async (stage) => {
     const { change, one, other } = await stage.scene();
