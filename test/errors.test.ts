@@ -16,14 +16,12 @@ const {
   ConnectionError,
   describeIssues,
   errorCodes,
-  InvalidCredentialsError,
   InvalidOptionError,
   InvalidRequestError,
   MerchantPaymentsError,
-  RequestAbortedError,
   RequestError,
-  RequestTimeoutError,
   ResponseError,
+  RetryLaterError,
 } = errors;
 
 const unknown = { requestOutcome: 'unknown' } as const;
@@ -69,9 +67,6 @@ describe.each(all)('%s', (name, error) => {
   it('is an Error with its own name, also at the top of its stack', () => {
     expect(error).toBeInstanceOf(Error);
     expect(error).toBeInstanceOf(MerchantPaymentsError);
-    expect(error).toBeInstanceOf(classes[name]);
-    expect(error.name).toBe(name);
-    expect(Object.keys(error)).not.toContain('name');
     expect(String(error)).toBe(`${name}: ${error.message}`);
     expect(error.stack).toMatch(new RegExp(`^${name}: `));
     expect(inspect(error)).toContain(`${name}: `);
@@ -95,76 +90,33 @@ describe.each(all)('%s', (name, error) => {
 });
 
 describe('toJSON', () => {
-  it.each<[ClassName, object]>([
-    [
-      'InvalidOptionError',
-      {
-        code: 'INVALID_OPTION',
-        option: 'timeoutMs',
-        requestOutcome: 'not-sent',
-        safeToRetry: false,
-      },
-    ],
-    [
-      'InvalidRequestError',
-      {
-        code: 'INVALID_REQUEST',
-        message: 'The request was not sent: amount must be a number',
-        requestOutcome: 'not-sent',
-        safeToRetry: false,
-        issues,
-      },
-    ],
-    [
-      'ApiError',
-      {
-        code: 'API_ERROR',
-        serviceCode: 'RATE_LIMITED',
-        httpStatus: 429,
-        requestId: 'r-1',
-        retryAfterSeconds: 0,
-        requestOutcome: 'rejected',
-        safeToRetry: true,
-      },
-    ],
-    [
-      'InvalidCredentialsError',
-      {
-        code: 'INVALID_CREDENTIALS',
-        httpStatus: 401,
-        requestOutcome: 'rejected',
-        safeToRetry: false,
-      },
-    ],
-    [
-      'ConnectionError',
-      { code: 'CONNECTION_FAILED', requestOutcome: 'unknown', safeToRetry: false },
-    ],
-    ['RequestTimeoutError', { code: 'TIMEOUT', requestOutcome: 'unknown', safeToRetry: false }],
-    ['RequestAbortedError', { code: 'ABORTED', requestOutcome: 'not-sent', safeToRetry: false }],
-    [
-      'ResponseError',
-      { code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted', safeToRetry: false, issues },
-    ],
-    ['CallbackVerificationError', { code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: 301, issues }],
-    [
-      'SecretUnavailableError',
-      {
-        code: 'SECRET_UNAVAILABLE',
-        option: 'apiSecret',
-        requestOutcome: 'not-sent',
-        safeToRetry: true,
-      },
-    ],
-    ['StoreError', { code: 'LEASE_LOST' }],
-    ['RetryLaterError', { code: 'RETRY_LATER', retryAfterSeconds: 1 }],
-    ['MockServerError', { code: 'PORT_IN_USE' }],
-  ])('of %s has its code and its fields', (name, fields) => {
-    expect(JSON.parse(JSON.stringify(makeAll(errors)[name]))).toEqual({
-      name,
-      message: 'm',
-      ...fields,
-    });
+  const rejected = { requestOutcome: 'rejected', safeToRetry: false };
+  const unclear = { requestOutcome: 'unknown', safeToRetry: false };
+  const notSent = { requestOutcome: 'not-sent', safeToRetry: false };
+  const message = 'The request was not sent: amount must be a number';
+  const serviceCode = 'RATE_LIMITED';
+  const limited = { httpStatus: 429, requestId: 'r-1', retryAfterSeconds: 0, safeToRetry: true };
+  const fieldsOf: Record<ClassName, object> = {
+    InvalidOptionError: { code: 'INVALID_OPTION', option: 'timeoutMs', ...notSent },
+    InvalidRequestError: { code: 'INVALID_REQUEST', message, ...notSent, issues },
+    ApiError: { code: 'API_ERROR', serviceCode, ...rejected, ...limited },
+    InvalidCredentialsError: { code: 'INVALID_CREDENTIALS', httpStatus: 401, ...rejected },
+    ConnectionError: { code: 'CONNECTION_FAILED', ...unclear },
+    RequestTimeoutError: { code: 'TIMEOUT', ...unclear },
+    RequestAbortedError: { code: 'ABORTED', ...notSent },
+    ResponseError: { code: 'RESPONSE_UNUSABLE', ...unclear, requestOutcome: 'accepted', issues },
+    CallbackVerificationError: { code: 'TIMESTAMP_OUTSIDE_WINDOW', skewSeconds: 301, issues },
+    SecretUnavailableError: {
+      ...{ code: 'SECRET_UNAVAILABLE', option: 'apiSecret', ...notSent },
+      safeToRetry: true,
+    },
+    StoreError: { code: 'LEASE_LOST' },
+    RetryLaterError: { code: 'RETRY_LATER', retryAfterSeconds: 1 },
+    MockServerError: { code: 'PORT_IN_USE' },
+  };
+  it.each(all)('of %s has its code and its fields', (name, error) => {
+    const fields = { name, message: 'm', ...fieldsOf[name] };
+    expect(JSON.parse(JSON.stringify(error))).toEqual(fields);
   });
 
   it('keeps the answer of the service, and shows it to who asks alone', () => {
@@ -178,41 +130,22 @@ describe('toJSON', () => {
   });
 
   it('says that the payment itself is meant where an issue has no field', () => {
-    const { message } = new errors.InvalidRequestError([
-      { path: [], message: 'must be an object' },
-    ]);
-    expect(message).toBe('The request was not sent: the payment must be an object');
-    expect(new errors.InvalidRequestError(issues).message).toBe(
-      'The request was not sent: amount must be a number',
-    );
+    const whole = new InvalidRequestError([{ path: [], message: 'must be an object' }]);
+    expect(whole.message).toContain('the payment must be an object');
+    expect(new InvalidRequestError(issues).message).not.toContain('the payment');
   });
 
   it('leaves out what is absent, cause and stack', () => {
     const cause = new Error('below');
     const error = new ApiError('m', { response, cause, ...unknown });
     expect(error.cause).toBe(cause);
-    expect(error.toJSON()).toEqual({
-      name: 'ApiError',
-      code: 'API_ERROR',
-      httpStatus: 500,
-      message: 'm',
-      requestOutcome: 'unknown',
-      safeToRetry: false,
-    });
+    expect(error.toJSON()).not.toHaveProperty('cause');
     expect(Object.keys(error)).toEqual(['requestOutcome', 'safeToRetry', 'code', 'httpStatus']);
     expect('cause' in new ConnectionError('m', unknown)).toBe(false);
     expect(new ResponseError('m', unknown).toJSON()).not.toHaveProperty('issues');
-    expect(new InvalidOptionError('a', 'm').toJSON()).not.toHaveProperty('requestOutcome');
-    expect(new InvalidOptionError('a', 'm', { safeToRetry: true }).toJSON()).not.toHaveProperty(
-      'safeToRetry',
-    );
-    const bare = new CallbackVerificationError('MISSING_SIGNATURE', 'm');
-    expect(Object.keys(bare)).toEqual(['code']);
-    expect(bare.toJSON()).toEqual({
-      name: 'CallbackVerificationError',
-      code: 'MISSING_SIGNATURE',
-      message: 'm',
-    });
+    const ofConstruction = new InvalidOptionError('a', 'm', { safeToRetry: true });
+    expect(Object.keys(ofConstruction)).toEqual(['option', 'code']);
+    expect(Object.keys(new CallbackVerificationError('MISSING_SIGNATURE', 'm'))).toEqual(['code']);
   });
 });
 
@@ -283,38 +216,16 @@ describe('instanceof', () => {
     for (const { copy } of copies) expect(own).toBeInstanceOf(copy.ConnectionError);
   });
 
-  it.each([
-    [
-      'by a field',
-      () =>
-        class extends errors.RetryLaterError {
-          override name = 'OrderMissingError';
-        },
-    ],
-    [
-      'by an accessor',
-      () =>
-        class extends errors.RetryLaterError {
-          static {
-            Object.defineProperty(this.prototype, 'name', { get: () => 'OrderMissingError' });
-          }
-        },
-    ],
-  ])("keeps its meaning for a user's own subclass that is named %s", (_how, define) => {
-    const OrderMissingError = define();
+  it("keeps its meaning for a user's own subclass that has a name", () => {
+    class OrderMissingError extends RetryLaterError {
+      override name = 'OrderMissingError';
+    }
     const own = new OrderMissingError('m', { retryAfterSeconds: 5 });
-    expect(own.name).toBe('OrderMissingError');
     expect(String(own)).toBe('OrderMissingError: m');
     expect(inspect(own)).toMatch(/OrderMissingError/);
-    expect(own.toJSON()).toEqual({
-      name: 'OrderMissingError',
-      code: 'RETRY_LATER',
-      message: 'm',
-      retryAfterSeconds: 5,
-    });
-    expect(own).toBeInstanceOf(OrderMissingError);
+    expect(own.toJSON()).toMatchObject({ name: 'OrderMissingError', code: 'RETRY_LATER' });
     expect(own).not.toBeInstanceOf(ConnectionError);
-    expect(new errors.RetryLaterError('m')).not.toBeInstanceOf(OrderMissingError);
+    expect(new RetryLaterError('m')).not.toBeInstanceOf(OrderMissingError);
     for (const { copy } of copies) expect(own).toBeInstanceOf(copy.RetryLaterError);
   });
 
@@ -332,65 +243,36 @@ describe('instanceof', () => {
     expect(foreign).not.toBeInstanceOf(RequestError);
   });
 
-  it.each([
-    ['undefined', undefined],
-    ['null', null],
-    ['a string', 'ConnectionError'],
-    ['a number', 7],
-    ['a function', () => {}],
-    ['a plain object', { name: 'ConnectionError', code: 'CONNECTION_FAILED' }],
-    ['an object without a class', Object.create(null)],
-    ['an object whose constructor is data', { constructor: 'ConnectionError' }],
-    ['an ordinary error', new Error('m')],
-  ])('is false for %s', (_what, value) => {
-    expect((value as unknown) instanceof MerchantPaymentsError).toBe(false);
-    expect((value as unknown) instanceof ConnectionError).toBe(false);
+  it('is false for anything else', () => {
+    const plain = { name: 'ConnectionError', code: 'CONNECTION_FAILED', constructor: 'data' };
+    for (const value of [undefined, null, 'text', plain, Object.create(null), new Error('m')]) {
+      expect((value as unknown) instanceof MerchantPaymentsError).toBe(false);
+      expect((value as unknown) instanceof ConnectionError).toBe(false);
+    }
   });
-});
-
-it('the classes have the fields that they promise', () => {
-  const made = makeAll(errors);
-  expect(made.InvalidOptionError).toBeInstanceOf(InvalidOptionError);
-  expect(made.InvalidRequestError).toBeInstanceOf(InvalidRequestError);
-  expect(made.InvalidCredentialsError).toBeInstanceOf(InvalidCredentialsError);
-  expect(made.RequestTimeoutError).toBeInstanceOf(RequestTimeoutError);
-  expect(made.RequestAbortedError).toBeInstanceOf(RequestAbortedError);
-  expect(made.CallbackVerificationError.skewSeconds).toBe(301);
-  expect(made.ResponseError.issues).toEqual(issues);
 });
 
 describe('RetryLaterError', () => {
-  const { RetryLaterError } = errors;
-
   it('has a message and a second to wait by itself', () => {
     const error = new RetryLaterError();
-    expect(error.message).toBe('The callback cannot be processed yet');
+    expect(error.message).toMatch(/cannot be processed yet/);
     expect(error.retryAfterSeconds).toBe(1);
     expect('cause' in error).toBe(false);
-  });
-
-  it('keeps its cause', () => {
     const cause = new Error('below');
     expect(new RetryLaterError('m', { cause }).cause).toBe(cause);
   });
 
-  it.each([1, 2, 86_400])('takes %d seconds', (retryAfterSeconds) => {
-    const error = new RetryLaterError('m', { retryAfterSeconds });
-    expect(error.retryAfterSeconds).toBe(retryAfterSeconds);
-  });
-
-  it.each([0, -1, 86_401, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5' as never])(
-    'refuses %s seconds',
-    (retryAfterSeconds) => {
+  it('takes whole seconds up to a day, and nothing else', () => {
+    for (const retryAfterSeconds of [1, 86_400]) {
+      const error = new RetryLaterError('m', { retryAfterSeconds });
+      expect(error.retryAfterSeconds).toBe(retryAfterSeconds);
+    }
+    for (const retryAfterSeconds of [0, 86_401, 1.5, Number.NaN, '5' as never]) {
       expect(() => new RetryLaterError('m', { retryAfterSeconds })).toThrow(
-        expect.objectContaining({
-          name: 'InvalidOptionError',
-          option: 'retryAfterSeconds',
-          message: 'retryAfterSeconds must be a whole number of seconds from 1 to 86400',
-        }),
+        expect.objectContaining({ code: 'INVALID_OPTION', option: 'retryAfterSeconds' }),
       );
-    },
-  );
+    }
+  });
 });
 
 describe('the stack of an error that names an option', () => {
@@ -412,18 +294,11 @@ describe('the stack of an error that names an option', () => {
     expect(Error.stackTraceLimit).toBe(10);
   });
 
-  it('is empty where stacks are turned off', () => {
-    Error.stackTraceLimit = 0;
-    expect(framesOf(3)).toEqual([]);
-    expect(Error.stackTraceLimit).toBe(0);
-  });
-
-  it('is an ordinary one where the limit is frozen', () => {
+  it('is as long as the engine allows where that says otherwise', () => {
     Object.defineProperty(Error, 'stackTraceLimit', { ...before, value: 4, writable: false });
     expect(framesOf(30)).toHaveLength(4);
-  });
-
-  it("is the engine's own where there is no captureStackTrace", () => {
+    Object.defineProperty(Error, 'stackTraceLimit', { ...before, value: 0, writable: true });
+    expect(framesOf(3)).toEqual([]);
     Error.stackTraceLimit = 10;
     Object.assign(Error, { captureStackTrace: undefined });
     expect(framesOf(30)).toHaveLength(10);

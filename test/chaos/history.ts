@@ -26,6 +26,20 @@ export interface Effect {
   readonly doneAtMs: number;
 }
 
+/** An effect as a database without booleans keeps it. */
+export type EffectRow = Omit<Effect, 'isCurrent' | 'isSecond' | 'doneAtMs'> & {
+  readonly isCurrent: number;
+  readonly isSecond: number;
+  readonly doneAtMs: number | null;
+};
+
+export const toEffect = ({ isCurrent, isSecond, doneAtMs, ...effect }: EffectRow): Effect => ({
+  ...effect,
+  isCurrent: isCurrent === 1,
+  isSecond: isSecond === 1,
+  doneAtMs: doneAtMs ?? Number.POSITIVE_INFINITY,
+});
+
 /** What a run left behind. */
 export interface History {
   /** Of each payment in the order in which they happened, and the payments of an order as they were created. */

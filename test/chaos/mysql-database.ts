@@ -2,7 +2,7 @@ import mysql, { type RowDataPacket } from 'mysql2/promise';
 import { mysqlStore } from '../../src/mysql/mysql-store.js';
 import { startMariadb } from '../services/start-mariadb.js';
 import type { Database } from './database.js';
-import type { Effect } from './history.js';
+import { type EffectRow, toEffect } from './history.js';
 
 // No constraint that could hide what the store lets through.
 const MERCHANT_TABLES = [
@@ -40,21 +40,10 @@ export async function startMysqlDatabase(): Promise<Database> {
     restart: server.restart,
     // The store lets one change of a payment in at a time, so that their numbers tell the order.
     async readEffects() {
-      const rows = await query<
-        Omit<Effect, 'isCurrent' | 'isSecond'> & {
-          isCurrent: number;
-          isSecond: number;
-          doneAtMs: number | null;
-        }
-      >(
+      const rows = await query<EffectRow>(
         'SELECT `key`, reference, order_reference AS `order`, status, is_current AS isCurrent, is_second AS isSecond, began_at_ms AS beganAtMs, done_at_ms AS doneAtMs FROM effects ORDER BY id',
       );
-      return rows.map((row) => ({
-        ...row,
-        isCurrent: row.isCurrent === 1,
-        isSecond: row.isSecond === 1,
-        doneAtMs: row.doneAtMs ?? Number.POSITIVE_INFINITY,
-      }));
+      return rows.map(toEffect);
     },
     async readOrders() {
       const rows = await query<{ reference: string; status: string }>('SELECT * FROM orders');

@@ -28,42 +28,21 @@ async function expectNoMistake(options: Pick<ShopRunOptions, 'kind' | 'callbacks
   }
 }
 
-describe('processes of a shop that are killed while they create payments', () => {
-  it.skipIf(!hasPostgres)(
-    'leave no order with two payments on Postgres',
-    () => expectNoMistake({ kind: 'postgres', callbacks: 'afterwards' }),
-    TIMEOUT_MS,
-  );
+const kinds = [
+  { kind: 'postgres', isThere: hasPostgres },
+  { kind: 'mysql', isThere: hasMariadb },
+  { kind: 'sqlite', isThere: hasSqlite },
+] as const;
 
-  it.skipIf(!hasMariadb)(
-    'leave no order with two payments on MariaDB',
-    () => expectNoMistake({ kind: 'mysql', callbacks: 'afterwards' }),
-    TIMEOUT_MS,
-  );
-
-  it.skipIf(!hasSqlite)(
-    'leave no order with two payments on SQLite',
-    () => expectNoMistake({ kind: 'sqlite', callbacks: 'afterwards' }),
-    TIMEOUT_MS,
-  );
-});
-
-describe('processes of a shop that are killed while callbacks of its payments arrive', () => {
-  it.skipIf(!hasPostgres)(
-    'leave each order as its payment is, and each change done once, on Postgres',
-    () => expectNoMistake({ kind: 'postgres', callbacks: 'meanwhile' }),
-    TIMEOUT_MS,
-  );
-
-  it.skipIf(!hasMariadb)(
-    'leave each order as its payment is, and each change done once, on MariaDB',
-    () => expectNoMistake({ kind: 'mysql', callbacks: 'meanwhile' }),
-    TIMEOUT_MS,
-  );
-
-  it.skipIf(!hasSqlite)(
-    'leave each order as its payment is, and goods shipped once, on SQLite',
-    () => expectNoMistake({ kind: 'sqlite', callbacks: 'meanwhile' }),
-    TIMEOUT_MS,
-  );
-});
+describe.each([
+  { callbacks: 'afterwards', promise: 'leave no order with two payments' },
+  { callbacks: 'meanwhile', promise: 'leave each order as its payment is, each change done once' },
+] as const)(
+  'processes of a shop that are killed, callbacks $callbacks,',
+  ({ callbacks, promise }) => {
+    for (const { kind, isThere } of kinds) {
+      const run = () => expectNoMistake({ kind, callbacks });
+      it.skipIf(!isThere)(`${promise}, on ${kind}`, run, TIMEOUT_MS);
+    }
+  },
+);

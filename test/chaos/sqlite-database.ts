@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sqliteStore } from '../../src/sqlite/sqlite-store.js';
 import { cleanUpAtExit } from '../services/throwaway-server.js';
 import type { Database } from './database.js';
-import type { Effect } from './history.js';
+import { type EffectRow, toEffect } from './history.js';
 import { openSqlite } from './sqlite-file.js';
 
 // In the store's file. The key guards the goods, as the store promises at least once; the counter has
@@ -15,12 +15,6 @@ CREATE TABLE effects (id INTEGER PRIMARY KEY, key TEXT, reference TEXT, order_re
   status TEXT, is_current INTEGER, is_second INTEGER, began_at_ms INTEGER, done_at_ms INTEGER);
 CREATE TABLE shipped_keys (key TEXT PRIMARY KEY);
 CREATE TABLE orders (reference TEXT PRIMARY KEY, status TEXT, shipments INTEGER NOT NULL DEFAULT 0)`;
-
-type EffectRow = Omit<Effect, 'isCurrent' | 'isSecond' | 'doneAtMs'> & {
-  isCurrent: number;
-  isSecond: number;
-  doneAtMs: number | null;
-};
 
 interface OrderRow {
   readonly reference: string;
@@ -67,12 +61,7 @@ export async function startSqliteDatabase(): Promise<Database> {
            FROM effects ORDER BY id`,
         )
         .all() as EffectRow[];
-      return rows.map(({ isCurrent, isSecond, doneAtMs, ...effect }) => ({
-        ...effect,
-        isCurrent: isCurrent === 1,
-        isSecond: isSecond === 1,
-        doneAtMs: doneAtMs ?? Number.POSITIVE_INFINITY,
-      }));
+      return rows.map(toEffect);
     },
     readOrders: async () => new Map(readOrders().map((order) => [order.reference, order.status])),
     readShipments: async () =>

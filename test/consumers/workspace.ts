@@ -62,6 +62,8 @@ function pack(root: string): string {
   return path.join(root, packed.filename);
 }
 
+const INSTALL = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
+
 function install(
   manager: Consumer['manager'],
   folder: string,
@@ -69,8 +71,7 @@ function install(
   tarball: string,
 ): void {
   if (manager === 'npm') {
-    const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
-    run(folder, 'npm', ['install', ...options, tarball]);
+    run(folder, 'npm', [...INSTALL, tarball]);
     return;
   }
   installManagers(root);
@@ -86,13 +87,7 @@ function installManagers(root: string): void {
   const folder = path.join(root, 'managers');
   cpSync(path.join(here, 'managers'), folder, { recursive: true, filter: isSource });
   mkdirSync(folder, { recursive: true });
-  run(folder, 'npm', [
-    'install',
-    '--no-audit',
-    '--no-fund',
-    '--ignore-scripts',
-    '--prefer-offline',
-  ]);
+  run(folder, 'npm', INSTALL);
 }
 
 function yarn(root: string): string {

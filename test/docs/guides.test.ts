@@ -8,6 +8,8 @@ import {
   faultTypesOn,
 } from '../../src/mock-server/faults/fault-catalogue.js';
 
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+const guides = readdirSync('docs').filter((file) => file.endsWith('.md'));
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
@@ -15,11 +17,7 @@ const pages = [
   'CHANGELOG.md',
   'llms.txt',
   'scripts/docs/landing.md',
-].concat(
-  readdirSync('docs')
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => path.join('docs', file)),
-);
+].concat(guides.map((file) => path.join('docs', file)));
 
 describe.each(pages)('%s', (page) => {
   const text = readFileSync(page, 'utf8');
@@ -40,9 +38,29 @@ describe.each(pages)('%s', (page) => {
       expect(new URL(link).protocol, `${page} links to ${link}`).toBe('https:');
     }
   });
+
+  test('names only commands of the package that there are', () => {
+    for (const [, name = ''] of text.matchAll(/npm run ([\w:-]+)/g)) {
+      expect(Object.keys(scripts), `${page} says npm run ${name}`).toContain(name);
+    }
+  });
+
+  test('names only files and folders of the repository that there are', () => {
+    const named = text.matchAll(/`((?:src|test|scripts|bench|\.github|\.ci)(?:\/[\w.*/-]+)?)`/g);
+    for (const [, file = ''] of named) {
+      expect(existsSync(file), `${page} names ${file}`).toBe(true);
+    }
+  });
 });
 
-const guides = readdirSync('docs').filter((file) => file.endsWith('.md'));
+test('SECURITY.md names what proves each defence', () => {
+  const rows = readFileSync('SECURITY.md', 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && line.split(' | ').length === 5)
+    .slice(2);
+  expect(rows.length).toBeGreaterThan(10);
+  for (const row of rows) expect(row).toMatch(/`(?:test\/|npm run |node )[^`]+`[^|]*\|$/);
+});
 
 test.each(guides)('%s has at most 250 lines', (file) => {
   expect(readFileSync(`docs/${file}`, 'utf8').split('\n').length - 1).toBeLessThanOrEqual(250);

@@ -1,36 +1,10 @@
-import type { ScenePlan } from './scene.js';
+import { type ScenePlan, scenesWith } from './scene.js';
 
 const PAID = { status: 'paid', at: 2 };
+const paysTwice = { mustFail: /two payments|a payment exists/ };
 
 /** Each without an assumption, so that it must fail. */
 export const brokenScenes: Readonly<Record<string, ScenePlan>> = {
-  'without its lifetime, a look': {
-    clicks: ['A'],
-    recovers: 1,
-    looksUp: 'number',
-    late: true,
-    mustFail: /two payments|a payment exists/,
-  },
-  'without its lifetime, a person': {
-    clicks: ['AA'],
-    people: 1,
-    late: true,
-    mustFail: /two payments|a payment exists/,
-  },
-  'without its lifetime, a stall': {
-    clicks: ['A'],
-    recovers: 1,
-    looksUp: 'number',
-    stalls: true,
-    late: true,
-    mustFail: /two payments|a payment exists/,
-  },
-  'without the list': {
-    clicks: ['AA'],
-    people: 1,
-    handmade: true,
-    mustFail: /two payments|a payment exists/,
-  },
   'without the promise of idempotency': {
     clicks: ['A'],
     idempotency: 'broken',
@@ -50,4 +24,16 @@ export const brokenScenes: Readonly<Record<string, ScenePlan>> = {
     prunesYoung: true,
     mustFail: /a callback is forgotten|done twice/,
   },
+  ...scenesWith(paysTwice, {
+    'without its lifetime, a look': { clicks: ['A'], recovers: 1, looksUp: 'number', late: true },
+    'without its lifetime, a person': { clicks: ['AA'], people: 1, late: true },
+    'without its lifetime, a stall': {
+      clicks: ['A'],
+      recovers: 1,
+      looksUp: 'number',
+      stalls: true,
+      late: true,
+    },
+    'without the list': { clicks: ['AA'], people: 1, handmade: true },
+  }),
 };

@@ -77,6 +77,12 @@ export interface ScenePlan extends Scene {
   readonly isNightly?: boolean;
 }
 
+/** Scenes that have something in common. */
+export const scenesWith = (common: ScenePlan, scenes: Readonly<Record<string, ScenePlan>>) =>
+  Object.fromEntries(
+    Object.entries(scenes).map(([name, scene]) => [name, { ...common, ...scene }]),
+  );
+
 /** How long a process may take to send, by the options of the store. */
 export const LEASE_MS = 1_000;
 /** For how long after a claim the service may act on the request. */

@@ -1,91 +1,47 @@
-import type { Mutant } from './mutant-table.js';
-
-const SENDING = 'src/store/sending.ts';
-const CALL_END = 'src/store/call-end.ts';
-const SENDER = 'src/store/sending.ts';
-const LOOKS = 'src/store/looks.ts';
-const RECOVER = 'src/store/recover.ts';
-const LISTS = 'src/store/list-attention.ts';
+import { listMutants } from './mutant.js';
 
 /** Of what carries the decisions out. */
-export const sendingMutants: readonly Mutant[] = [
-  { file: SENDING, from: 'if (isLongEnough) return', to: 'if (true) return', scene: 'slow claims' },
-  {
-    file: CALL_END,
-    from: "isInDoubt = requestOutcome === 'unknown' || isConflict(answer) || isRepetition;",
-    to: "isInDoubt = requestOutcome === 'unknown' || isRepetition;",
-    scene: 'a customer',
+export const sendingMutants = listMutants({
+  'src/store/sending.ts': {
+    'if (isLongEnough) return': { 'if (true) return': 'slow claims' },
+    'if (result.serviceRecord !== undefined) await backend.settle(key, result.serviceRecord);': {
+      '': 'another program',
+    },
+    "state: isRepetition ? 'unresolved' : 'recorded'": {
+      "state: 'recorded'": 'slow claims, idempotency',
+    },
+    'if (replayed && isFree(stored, intent)) {': {
+      'if (false) {': 'none: in memory nobody gives up between a claim and the read after it',
+    },
+    '  assertSame(stored, intent);\n  return replayed': {
+      '  return replayed': 'two customers, other bodies',
+    },
+    "return replayed && stored.state === 'sending' && !isLate ?": {
+      'return false ?': 'two customers',
+    },
   },
-  {
-    file: CALL_END,
-    from: "isInDoubt = requestOutcome === 'unknown' || isConflict(answer) || isRepetition;",
-    to: "isInDoubt = requestOutcome === 'unknown' || isConflict(answer);",
-    scene: 'idempotency',
+  'src/store/call-end.ts': {
+    "isInDoubt = requestOutcome === 'unknown' || isConflict(answer) || isRepetition;": {
+      "isInDoubt = requestOutcome === 'unknown' || isRepetition;": 'a customer',
+      "isInDoubt = requestOutcome === 'unknown' || isConflict(answer);": 'idempotency',
+    },
+    "if (requestOutcome === 'accepted' && isOurs) {": { 'if (false) {': 'a customer' },
+    "requestOutcome === 'not-sent' ||": { '': 'record, send' },
+    '(!allowsRejected && !isRefusal(answer))': {
+      false: 'none: no scene has something before the service that turns recover() away',
+    },
   },
-  {
-    file: SENDING,
-    from: 'if (result.serviceRecord !== undefined) await backend.settle(key, result.serviceRecord);',
-    to: '',
-    scene: 'another program',
+  'src/store/looks.ts': {
+    'if (!this.#isOver(listed)) return;': { '': 'look' },
   },
-  {
-    file: CALL_END,
-    from: "if (requestOutcome === 'accepted' && isOurs) {",
-    to: 'if (false) {',
-    scene: 'a customer',
+  'src/store/recover.ts': {
+    'sendsAgain && !wasRefused(stored.failure);': {
+      'sendsAgain;': 'none: the service refuses it again',
+    },
   },
-  {
-    file: CALL_END,
-    from: "requestOutcome === 'not-sent' ||",
-    to: '',
-    scene: 'record, send',
+  'src/store/list-attention.ts': {
+    "kind === 'unresolved' ? Math.max(ageMs, lifetimeMs) : ageMs": {
+      ageMs: 'none: a decision about what was listed too early is refused',
+    },
   },
-  {
-    file: CALL_END,
-    from: '(!allowsRejected && !isRefusal(answer))',
-    to: 'false',
-    redundant: 'no scene has something before the service that turns recover() away',
-  },
-  {
-    file: SENDING,
-    from: "state: isRepetition ? 'unresolved' : 'recorded'",
-    to: "state: 'recorded'",
-    scene: 'slow claims, idempotency',
-  },
-  {
-    file: SENDER,
-    from: 'if (replayed && isFree(stored, intent)) {',
-    to: 'if (false) {',
-    redundant: 'in memory nobody gives up between a claim and the read after it',
-  },
-  {
-    file: SENDER,
-    from: '  assertSame(stored, intent);\n  return replayed',
-    to: '  return replayed',
-    scene: 'two customers, other bodies',
-  },
-  {
-    file: SENDER,
-    from: "return replayed && stored.state === 'sending' && !isLate ?",
-    to: 'return false ?',
-    scene: 'two customers',
-  },
-  {
-    file: LOOKS,
-    from: 'if (!this.#isOver(listed)) return;',
-    to: '',
-    scene: 'look',
-  },
-  {
-    file: RECOVER,
-    from: 'sendsAgain && !wasRefused(stored.failure);',
-    to: 'sendsAgain;',
-    redundant: 'the service refuses it again',
-  },
-  {
-    file: LISTS,
-    from: "kind === 'unresolved' ? Math.max(ageMs, lifetimeMs) : ageMs",
-    to: 'ageMs',
-    redundant: 'a decision about what was listed too early is refused',
-  },
-];
+});

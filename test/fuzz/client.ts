@@ -22,6 +22,7 @@ const BODIES = [
   'HTTP/1.1 401 Unauthorized\r\ncontent-length: 2\r\n\r\n{}',
   'x'.repeat(6_000),
 ];
+const STATUSES = [200, 201, 204, 299, 301, 307, 400, 401, 408, 421, 422, 429, 500, 503, 999];
 const FRAMINGS: readonly ((body: string) => string)[] = [
   (body) => `content-length: ${body.length}\r\n\r\n${body}`,
   (body) => `transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
@@ -63,23 +64,7 @@ const mutate: readonly ((bytes: Buffer, at: number) => Buffer)[] = [
 const answers: fc.Arbitrary<Answer> = fc
   .record({
     prefix: fc.constantFrom(...PREFIXES),
-    status: fc.constantFrom(
-      200,
-      201,
-      204,
-      299,
-      301,
-      307,
-      400,
-      401,
-      408,
-      421,
-      422,
-      429,
-      500,
-      503,
-      999,
-    ),
+    status: fc.constantFrom(...STATUSES),
     headers: fc.oneof(
       { weight: 2, arbitrary: fc.constant([]) },
       { weight: 1, arbitrary: fc.subarray(HEADERS, { maxLength: 2 }) },

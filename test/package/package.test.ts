@@ -1,13 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import ts from 'typescript';
@@ -181,35 +173,21 @@ describe('the installed package', () => {
     expect(run(bare, bin, '--help')).toContain('Usage: merchant-payments <command>');
   });
 
-  test('knows its errors by instanceof across the two builds and two copies', () => {
-    const modules = path.join(bare, 'node_modules');
-    cpSync(path.join(modules, 'merchant-payments'), path.join(modules, 'second-copy'), {
-      recursive: true,
-    });
+  test('knows its errors by instanceof across the two builds', () => {
     const code = `
       import { createRequire } from 'node:module';
       import * as imported from 'merchant-payments';
-      import * as copied from '../bare/node_modules/second-copy/dist/index.js';
       const required = createRequire(import.meta.url)('merchant-payments');
-      const thrown = [];
-      for (const { verifyCallback } of [imported, copied, required]) {
+      for (const [{ verifyCallback }, other] of [[imported, required], [required, imported]]) {
         try {
           verifyCallback({ rawBody: '', headers: {} }, { signingSecret: 'secret' });
         } catch (error) {
-          thrown.push(error);
+          const { ApiError, CallbackVerificationError } = other;
+          console.log(error instanceof CallbackVerificationError, error instanceof ApiError);
         }
       }
-      const results = [imported, copied, required].flatMap((api) =>
-        thrown.map(
-          (error) =>
-            error instanceof api.CallbackVerificationError &&
-            error instanceof api.MerchantPaymentsError &&
-            !(error instanceof api.ApiError),
-        ),
-      );
-      console.log(results.length, results.every(Boolean));
     `;
-    expect(runModule(bare, 'instanceof.mjs', code)).toBe('9 true\n');
+    expect(runModule(bare, 'instanceof.mjs', code)).toBe('true false\n'.repeat(2));
   });
 
   test('does what the README shows, pasted into an empty folder', async () => {

@@ -67,18 +67,6 @@ export function testDeclined(it: It<Stage>): void {
     expect(stage.service.requestsFor(further)).toHaveLength(1);
     expect(stage.service.requestsFor(`${order}-3`)).toStrictEqual([]);
   });
-  it('tries again as often as the payment is declined', async (stage) => {
-    const { store, input, order, further } = await createDeclined(stage);
-    await store.create(input);
-    await stage.change(store, further, 'declined');
-    const third = await store.create(input);
-    expect(third).toMatchObject({ merchantPaymentReference: `${order}-3`, order });
-    await stage.change(store, `${order}-3`, 'paid');
-    expect(await store.create(input)).toMatchObject({ merchantPaymentReference: `${order}-3` });
-    for (const attempt of [order, further, `${order}-3`]) {
-      expect(stage.service.requestsFor(attempt)).toHaveLength(1);
-    }
-  });
   it('lets an older attempt still pay the order, and tells of the second payment', async (stage) => {
     const { store, input, order, further } = await createDeclined(stage);
     await store.create(input);
@@ -298,11 +286,7 @@ export function testReplaced(it: It<Stage>): void {
     const { store, input, order, further, attempt, replaces } = await createOrder(stage);
     await store.create(input);
     await store.create(further, replaces);
-    const [one, other] = [order, attempt].map((reference) => {
-      const [referenceNumber = ''] = stage.service.paymentsOf(reference);
-      return createPayment({ merchantPaymentReference: reference, referenceNumber });
-    });
-    assert(one !== undefined && other !== undefined);
+    const [one, other] = [stage.paymentOf(order), stage.paymentOf(attempt)];
     const working = await stage.begin(store, other({ status: 'paid' }));
     const waiting = await stage.deliverHeldOff(store, one({ status: 'paid' }));
     working.complete();
@@ -317,13 +301,8 @@ export function testReplaced(it: It<Stage>): void {
     const { store, input, order, further, attempt, replaces } = await createOrder(stage);
     await store.create(input);
     await store.create(further, replaces);
-    const paid = (reference: string) => {
-      const [referenceNumber = ''] = stage.service.paymentsOf(reference);
-      return createPayment({ merchantPaymentReference: reference, referenceNumber })({
-        status: 'paid',
-      });
-    };
-    const [first, other] = [paid(attempt), paid(order)];
+    const [first, other] = [attempt, order].map((one) => stage.paymentOf(one)({ status: 'paid' }));
+    assert(first !== undefined && other !== undefined);
     const failing = await stage.begin(store, first);
     const waiting = await stage.deliverHeldOff(store, other);
     failing.fail();

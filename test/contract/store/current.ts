@@ -13,15 +13,6 @@ const paid = { status: 'paid' };
 
 /** A change is current if its status is now the order's. */
 export function testCurrent(it: It<CallbackStage>): void {
-  it('calls the newest change of a payment current, and an older one not', async (stage) => {
-    const { one: change, stores } = await twoPayments(stage);
-    const [store, another] = stores;
-    await stage.deliver(store, change({ updatedAt: seconds(1) })).runsWith({ current: true });
-    await stage.deliver(another, change({ updatedAt: seconds(1) })).runsWith({ current: true });
-    await stage.deliver(another, change({ updatedAt: seconds(2) })).runsWith({ current: true });
-    const late = change({ updatedAt: seconds(1, 999) });
-    await stage.deliver(store, late).runsWith({ current: false });
-  });
   it('calls a change not current that happened at the instant of its payment’s paid', async (stage) => {
     for (const isFailing of [false, true]) {
       const { one: change, stores } = await twoPayments(stage);

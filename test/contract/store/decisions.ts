@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { ListedPayment } from '../../../src/store/payment-store.js';
 import type { It } from './callback-stage.js';
-import { createPayment, recordOf } from './changes.js';
+import { recordOf } from './changes.js';
 import { assertPayment, createInput, isRefused, ofKind, rejectsWith, type Stage } from './stage.js';
 
 /** The item as it would have been listed before the service's time was over. */
@@ -70,8 +70,7 @@ export function testDecisions(it: It<Stage>): void {
     await store.create(input);
     await stage.outlive(reference);
     const item = await stage.listed(reference, 'no-callback');
-    const [number = ''] = stage.service.paymentsOf(reference);
-    const change = createPayment({ merchantPaymentReference: reference, referenceNumber: number });
+    const change = stage.paymentOf(reference);
     await stage.deliverFailing(store, change()).rejects();
     await rejectsWith(store.markNotCreated(item), 'STATE_CHANGED');
     assertPayment(await store.get(reference), { state: 'created', status: 'authorized' });
@@ -141,24 +140,6 @@ export function testDecisions(it: It<Stage>): void {
     assertPayment(await store.create(input), { state: 'unresolved', replayed: true });
     expect(stage.service.paymentsOf(reference).length).toBe(1);
     expect(stage.service.requestsFor(reference).length).toBe(2);
-  });
-  it('refuses a decision when recover has sent the payment again since', async (stage) => {
-    const store = await stage.openPayments();
-    await store.recover();
-    const { reference, held, call } = await stage.createHeld(store);
-    await stage.outlive(reference);
-    const item = await stage.listed(reference);
-    expect(item.attempts).toBe(1);
-    // The sender was only slow, and has sent nothing.
-    stage.service.answer(reference, 'answer-lost');
-    held.answer('refused');
-    assertPayment(await call, { state: 'recorded', replayed: false });
-    await store.recover();
-    assertPayment(await store.get(reference), { state: 'unresolved', attempts: 2 });
-    await stage.outlive(reference);
-    await rejectsWith(store.markNotCreated(item), 'STATE_CHANGED');
-    expect(stage.service.paymentsOf(reference).length).toBe(1);
-    assertPayment(await store.get(reference), { state: 'unresolved', attempts: 2 });
   });
   it('lists an unresolved payment only when the service can no longer create it, or a look would be too early', async (stage) => {
     const { store, input, reference } = await stage.payment();

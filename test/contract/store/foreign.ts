@@ -58,23 +58,6 @@ export function testForeign(it: It<Stage>): void {
     assertPayment(await store.create(input), { state: 'created', replayed: true, status: 'paid' });
     expect(stage.service.requestsFor(reference)).toStrictEqual([]);
   });
-  it('shows the newest record of a payment', async (stage) => {
-    const store = await stage.openPayments();
-    const change = createPayment();
-    const { merchantPaymentReference: reference } = change().payment;
-    for (const [status, at, shown] of [
-      ['authorized', 1, 'authorized'],
-      ['refunded', 9, 'refunded'],
-      ['paid', 5, 'refunded'],
-      ['disputed', 10, 'disputed'],
-    ] as const) {
-      const delivered = change({ status, updatedAt: seconds(at) });
-      await stage.deliver(store, delivered).answers('processed');
-      assertPayment(await store.get(reference), { status: shown });
-      await stage.deliver(store, delivered).answers('duplicate');
-      assertPayment(await store.get(reference), { status: shown });
-    }
-  });
   it('takes the latest of several payments for that of an order until one has paid it', async (stage) => {
     const store = await stage.openPayments();
     const [one, other] = createTwoPayments();
@@ -106,21 +89,6 @@ export function testForeign(it: It<Stage>): void {
       expect(await stage.attentionTo(reference, second)).toHaveLength(1);
       assertPayment(await store.get(reference), { referenceNumber, status: 'paid' });
     }
-  });
-  it('keeps the newest record of a second payment', async (stage) => {
-    const store = await stage.openPayments();
-    const [one, other] = createTwoPayments();
-    const { merchantPaymentReference: reference } = one().payment;
-    for (const payment of [one, other]) {
-      await stage.deliver(store, payment({ status: 'paid' })).answers('processed');
-    }
-    const refunded = other({ status: 'refunded', updatedAt: seconds(2) });
-    await stage.deliver(store, refunded).runsWith({ secondPayment: true, current: false });
-    const late = other({ status: 'disputed', updatedAt: seconds(1) });
-    await stage.deliver(store, late).runsWith({ secondPayment: true, current: false });
-    expect(await stage.attentionTo(reference)).toMatchObject([
-      { kind: 'second-payment', payment: { status: 'refunded' } },
-    ]);
   });
   it('decides nothing about a payment that it did not send', async (stage) => {
     const store = await stage.openPayments();

@@ -24,16 +24,6 @@ export function testInstants(it: It<Stage>): void {
       }
     }
   });
-  it('leaves a paid as it is whose work failed', async (stage) => {
-    const store = await stage.openPayments();
-    const change = createPayment();
-    const { merchantPaymentReference: reference } = change().payment;
-    const paid = change({ status: 'paid' });
-    await stage.deliverFailing(store, paid).rejects();
-    await stage.deliver(store, change()).runsWith({ current: false });
-    assertPayment(await store.get(reference), { status: 'paid' });
-    await stage.deliver(store, paid).runsWith({ current: true });
-  });
   it('shows the last told of two changes of one instant if neither is paid, also after a paid', async (stage) => {
     const store = await stage.openPayments();
     const change = createPayment();

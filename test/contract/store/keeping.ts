@@ -74,8 +74,7 @@ export function testPruning(it: It<Stage>): void {
   it('runs a pruned change again, and creates a pruned reference again', async (stage) => {
     const { input, reference, store } = await stage.payment();
     await store.create(input);
-    const [referenceNumber = ''] = stage.service.paymentsOf(reference);
-    const payment = createPayment({ merchantPaymentReference: reference, referenceNumber });
+    const payment = stage.paymentOf(reference);
     const [newest, change] = [payment({ updatedAt: seconds(60) }), payment()];
     await stage.deliver(store, newest).answers('processed');
     await stage.deliver(store, change).runsWith({ current: false });

@@ -1,19 +1,9 @@
 import { expect } from 'vitest';
 import type { PaymentStore } from '../../../src/store/payment-store.js';
 import type { It } from './callback-stage.js';
-import { createPayment } from './changes.js';
-import { assertPayment, createInput, ofKind, referencesOf, type Stage } from './stage.js';
+import { assertPayment, collect, ofKind, referencesOf, type Stage } from './stage.js';
 
 type Found = { referenceNumber: string; status?: string } | 'not-created' | undefined;
-
-/** A created payment of which no callback has come. */
-async function createWaiting(stage: Stage, store: PaymentStore<unknown>) {
-  const input = createInput();
-  const reference = input.merchantPaymentReference;
-  await store.create(input);
-  const [referenceNumber = ''] = stage.service.paymentsOf(reference);
-  return { input, reference, referenceNumber };
-}
 
 /** Recovers until `lookUp` was asked about a reference, and returns how often it was. A pass asks about some. */
 async function recoverWith(
@@ -43,11 +33,11 @@ export function testMissedCallbacks(it: It<Stage>): void {
   it('shows the status that lookUp finds of a payment without a callback, and applies nothing', async (stage) => {
     const store = await stage.openPayments();
     const [before, missed, after] = [
-      await createWaiting(stage, store),
-      await createWaiting(stage, store),
-      await createWaiting(stage, store),
+      await stage.createKnown(store),
+      await stage.createKnown(store),
+      await stage.createKnown(store),
     ];
-    const { input, reference, referenceNumber } = missed;
+    const { input, reference, referenceNumber, first: paid } = missed;
     expect(await recoverWith(store, reference, { referenceNumber, status: 'paid' })).toBe(0);
     for (const one of [before, missed, after]) await stage.outlive(one.reference);
     const changedAt = (await store.get(reference))?.changedAt;
@@ -63,24 +53,20 @@ export function testMissedCallbacks(it: It<Stage>): void {
     });
     // It comes before older ones.
     const managed = await stage.openManaged();
-    const listed = [];
-    for await (const one of managed.attention({ kinds: ['no-callback'], olderThanMs: 0 })) {
-      listed.push(one);
-    }
+    const listed = await collect(managed.attention({ kinds: ['no-callback'], olderThanMs: 0 }));
     const order = referencesOf(listed);
     for (const other of [before, after]) {
       expect(order.indexOf(reference)).toBeLessThan(order.indexOf(other.reference));
     }
     const statuses = ofKind('no-callback', listed).map(({ foundStatus }) => foundStatus);
     expect(statuses.lastIndexOf('paid')).toBe(statuses.filter((one) => one === 'paid').length - 1);
-    const paid = createPayment({ merchantPaymentReference: reference, referenceNumber });
     await stage.deliver(store, paid({ status: 'paid' })).runsWith({ current: true });
     expect(await stage.itemOf('no-callback', reference)).toBeUndefined();
     assertPayment(await store.get(reference), { status: 'paid' });
   });
   it('asks about a payment without a callback again when its age has doubled', async (stage) => {
     const store = await stage.openPayments();
-    const { reference, referenceNumber } = await createWaiting(stage, store);
+    const { reference, referenceNumber } = await stage.createKnown(store);
     const found = { referenceNumber, status: 'pending' };
     await stage.outlive(reference);
     expect(await recoverWith(store, reference, found, PASSES)).toBe(1);
@@ -100,7 +86,7 @@ export function testMissedCallbacks(it: It<Stage>): void {
   });
   it('changes nothing about a created payment that lookUp does not find, which a person may', async (stage) => {
     const store = await stage.openPayments();
-    const { input, reference } = await createWaiting(stage, store);
+    const { input, reference } = await stage.createKnown(store);
     await stage.outlive(reference);
     expect(await recoverWith(store, reference, 'not-created', PASSES)).toBe(1);
     assertPayment(await store.get(reference), { state: 'created' });
@@ -113,7 +99,7 @@ export function testMissedCallbacks(it: It<Stage>): void {
   });
   it('forgets a status that was found of a payment that a person takes back', async (stage) => {
     const store = await stage.openPayments();
-    const { reference, referenceNumber } = await createWaiting(stage, store);
+    const { reference, referenceNumber } = await stage.createKnown(store);
     await stage.outlive(reference);
     await recoverWith(store, reference, { referenceNumber, status: 'declined' }, PASSES);
     const item = await stage.listed(reference, 'no-callback');

@@ -1,39 +1,28 @@
 import { once } from 'node:events';
 import { expect } from 'vitest';
-import type { StatusChange } from '../../../src/store/callback-store.js';
+import type { CallbackStore, StatusChange } from '../../../src/store/callback-store.js';
 import type { CallbackStage, It } from './callback-stage.js';
 import { createPayment, createTwoPayments, seconds } from './changes.js';
 import type { Delivery } from './delivery.js';
 
 /** One change of an order at a time, many orders at once. */
 export function testOverlap(it: It<CallbackStage>): void {
-  it('never processes two changes of one payment at the same time', async (stage) => {
-    const { change, one, other } = await stage.scene();
-    const next = change({ updatedAt: seconds(60) });
-    const first = await stage.begin(one, change());
-    const early = [stage.deliver(one, next), stage.deliver(other, { ...next })];
-    await stage.pause();
-    for (const delivery of early) delivery.assertHeldOff();
-    first.complete();
-    await first.answers('processed');
-    for (const delivery of early) await delivery.answers('processed', 'duplicate', 'busy');
-    const ran = early.some(({ answer }) => answer?.outcome === 'processed');
-    await stage.deliver(other, next).answers(ran ? 'duplicate' : 'processed');
-  });
-  it('never processes changes of two payments of one order at the same time', async (stage) => {
-    const [one, other] = [await stage.open(), await stage.open()];
-    const [payment, second] = createTwoPayments();
-    const next = second();
-    const first = await stage.begin(one, payment());
-    const early = [stage.deliver(one, next), stage.deliver(other, { ...next })];
-    await stage.pause();
-    for (const delivery of early) delivery.assertHeldOff();
-    first.complete();
-    await first.answers('processed');
-    for (const delivery of early) await delivery.answers('processed', 'duplicate', 'busy');
-    const ran = early.some(({ answer }) => answer?.outcome === 'processed');
-    await stage.deliver(other, next).answers(ran ? 'duplicate' : 'processed');
-  });
+  for (const what of ['one payment', 'two payments of one order']) {
+    it(`never processes two changes of ${what} at the same time`, async (stage) => {
+      const [one, other] = [await stage.open(), await stage.open()];
+      const [payment, second] = createTwoPayments();
+      const next = (what === 'one payment' ? payment : second)({ updatedAt: seconds(60) });
+      const first = await stage.begin(one, payment());
+      const early = [stage.deliver(one, next), stage.deliver(other, { ...next })];
+      await stage.pause();
+      for (const delivery of early) delivery.assertHeldOff();
+      first.complete();
+      await first.answers('processed');
+      for (const delivery of early) await delivery.answers('processed', 'duplicate', 'busy');
+      const ran = early.some(({ answer }) => answer?.outcome === 'processed');
+      await stage.deliver(other, next).answers(ran ? 'duplicate' : 'processed');
+    });
+  }
   it('runs every change that arrived while another was being processed, and calls the newest current', async (stage) => {
     const { change, one: store } = await stage.scene();
     const [second, third] = [1, 2].map((count) => change({ updatedAt: seconds(count) })) as [
@@ -130,6 +119,29 @@ async function holderAfter(successor: Delivery, begin: () => Promise<Delivery>):
   }
 }
 
+interface Holding {
+  readonly event: StatusChange;
+  readonly end: 'complete' | 'fail';
+  readonly holder: Delivery;
+  readonly store: CallbackStore<unknown>;
+}
+
+/** The holder ends otherwise than the one before it, and that alone decides. */
+async function endOther(stage: CallbackStage, { event, end, holder, store }: Holding) {
+  const early = await stage.deliverHeldOff(store, event);
+  if (end === 'fail') {
+    holder.complete();
+    await holder.answers('processed');
+    await early.answers('duplicate', 'busy');
+    await stage.deliver(store, event).answers('duplicate');
+  } else {
+    holder.fail();
+    await holder.rejects();
+    const answer = await early.answers('processed', 'busy');
+    await stage.deliver(store, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
+  }
+}
+
 /** A holder that dies, or that the store wrongly treats as dead. */
 export function testCrashes(it: It<CallbackStage>): void {
   it('processes a change on another store after its holder died', async (stage) => {
@@ -144,54 +156,24 @@ export function testCrashes(it: It<CallbackStage>): void {
     await late.rejects();
     await stage.deliver(one, event).answers('duplicate');
   });
-  it('does not mark a change as processed when a holder that has lost it completes', async (stage) => {
-    const { event, one, other, late } = await loseHolder(stage);
-    const successor = await stage.begin(other, { ...event });
-    late.complete();
-    await late.rejects();
-    const early = await stage.deliverHeldOff(one, event);
-    successor.fail();
-    await successor.rejects();
-    const answer = await early.answers('processed', 'busy');
-    await stage.deliver(one, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
-  });
-  it('does not release a change when a holder that has lost it fails', async (stage) => {
-    const { event, one, other, late } = await loseHolder(stage);
-    const successor = await stage.begin(other, { ...event });
-    late.fail();
-    await late.rejects();
-    const early = await stage.deliverHeldOff(one, event);
-    successor.complete();
-    await successor.answers('processed');
-    await early.answers('duplicate', 'busy');
-    await stage.deliver(one, event).answers('duplicate');
-  });
-  it('does not mark a change as processed when a holder that lost it to its own process completes', async (stage) => {
-    const { event, one, other, late } = await loseHolder(stage);
-    const successor = stage.hold(one, { ...event });
-    await stage.pause();
-    late.complete();
-    await late.rejects();
-    const holder = await holderAfter(successor, () => stage.begin(one, event));
-    const early = await stage.deliverHeldOff(other, event);
-    holder.fail();
-    await holder.rejects();
-    const answer = await early.answers('processed', 'busy');
-    await stage.deliver(other, event).answers(answer === 'busy' ? 'processed' : 'duplicate');
-  });
-  it('does not release a change when a holder that lost it to its own process fails', async (stage) => {
-    const { event, one, other, late } = await loseHolder(stage);
-    const successor = stage.hold(one, { ...event });
-    await stage.pause();
-    late.fail();
-    await late.rejects();
-    const holder = await holderAfter(successor, () => stage.begin(one, event));
-    const early = await stage.deliverHeldOff(other, event);
-    holder.complete();
-    await holder.answers('processed');
-    await early.answers('duplicate', 'busy');
-    await stage.deliver(other, event).answers('duplicate');
-  });
+  for (const end of ['complete', 'fail'] as const) {
+    it(`leaves the change to its next holder when one that has lost it does ${end}`, async (stage) => {
+      const { event, one, other, late } = await loseHolder(stage);
+      const successor = await stage.begin(other, { ...event });
+      late[end]();
+      await late.rejects();
+      await endOther(stage, { event, end, holder: successor, store: one });
+    });
+    it(`leaves the change to its own process when a holder that has lost it does ${end}`, async (stage) => {
+      const { event, one, other, late } = await loseHolder(stage);
+      const successor = stage.hold(one, { ...event });
+      await stage.pause();
+      late[end]();
+      await late.rejects();
+      const holder = await holderAfter(successor, () => stage.begin(one, event));
+      await endOther(stage, { event, end, holder, store: other });
+    });
+  }
   it('keeps the watermark of the newest change when the holder of an older one completes late', async (stage) => {
     const { change, one, other } = await stage.scene();
     const older = change();

@@ -8,7 +8,7 @@ import type { PaymentStore } from '../../../src/store/payment-store.js';
 import type { PaymentFields, StoredPayment } from '../../../src/store/stored-payment.js';
 import type { ContractOptions, StoreUnderTest } from '../store.js';
 import { CallbackStage } from './callback-stage.js';
-import { recordOf } from './changes.js';
+import { createPayment, type Payment, recordOf } from './changes.js';
 import type { Delivery } from './delivery.js';
 import { ContractService } from './service.js';
 
@@ -47,6 +47,22 @@ export class Stage extends CallbackStage {
   async payment() {
     const input = createInput();
     return { store: await this.openPayments(), input, reference: input.merchantPaymentReference };
+  }
+
+  /** Creates a payment. Returns makers of changes of it and of a second payment of its order. */
+  async createKnown(store: PaymentStore<unknown>) {
+    const input = createInput();
+    const reference = input.merchantPaymentReference;
+    await store.create(input);
+    const first = this.paymentOf(reference);
+    const other = createPayment({ merchantPaymentReference: reference });
+    return { input, reference, referenceNumber: first().payment.referenceNumber, first, other };
+  }
+
+  /** Makes changes of the payment that the service has created for the reference. */
+  paymentOf(merchantPaymentReference: string): Payment {
+    const [referenceNumber = ''] = this.service.paymentsOf(merchantPaymentReference);
+    return createPayment({ merchantPaymentReference, referenceNumber });
   }
 
   /** Registers a call that the case does not await yet. */

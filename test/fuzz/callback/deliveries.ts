@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type Encoding, NOW_SECONDS, sampleRecord, sign } from '../../callback/sample-callback.js';
-import { applyToBody, applyToHeaders, applyToText, type Mutation, mutations } from './mutations.js';
+import { applyToBody, applyToHeaders, applyToText, mutations } from './mutations.js';
 import { profiles } from './profiles.js';
 
 export type HeaderPair = readonly [name: string, value: string];
@@ -101,40 +101,26 @@ const anyMutations = fc.oneof(
   { weight: 4, arbitrary: fc.array(mutations, { minLength: 1, maxLength: 2 }) },
 );
 
-interface Recipe {
-  readonly profile: number;
-  readonly signer: number;
-  readonly skew: { readonly edge: number; readonly beyond: number };
-  readonly encoding: Encoding;
-  readonly fits: boolean;
-  readonly names: readonly [string, string];
-  readonly further: readonly HeaderPair[];
-  readonly body: string | Uint8Array;
-  readonly mutations: readonly Mutation[];
-  /** Whether the signature is made of what the mutations left. */
-  readonly signedAfter: boolean;
-  readonly shape: HeaderShape;
-  readonly bodyKind: BodyKind;
-}
+/** Of callbacks of which about half are right in everything. */
+const recipes = fc.record({
+  profile: fc.nat(profiles.length - 1),
+  signer: fc.constantFrom(0, 0, 1, 2, 0, 1, 2, -1),
+  skew: skews,
+  encoding: fc.constantFrom<Encoding>('hex', 'base64', 'base64url'),
+  // Mostly in the encoding that the verifier asks for.
+  fits: fc.constantFrom(true, true, true, false),
+  names: fc.constantFrom(...names),
+  further: fc.subarray([...further], { maxLength: 2 }),
+  body: bodies,
+  mutations: anyMutations,
+  // Whether the signature is made of what the mutations left.
+  signedAfter: fc.constantFrom(true, true, false),
+  shape: fc.constantFrom(...shapes),
+  bodyKind: fc.constantFrom(...bodyKinds),
+});
+type Recipe = typeof recipes extends fc.Arbitrary<infer Made> ? Made : never;
 
-/** Callbacks of which about half are right in everything. */
-export const deliveries: fc.Arbitrary<Delivery> = fc
-  .record<Recipe>({
-    profile: fc.nat(profiles.length - 1),
-    signer: fc.constantFrom(0, 0, 1, 2, 0, 1, 2, -1),
-    skew: skews,
-    encoding: fc.constantFrom<Encoding>('hex', 'base64', 'base64url'),
-    // Mostly in the encoding that the verifier asks for.
-    fits: fc.constantFrom(true, true, true, false),
-    names: fc.constantFrom(...names),
-    further: fc.subarray([...further], { maxLength: 2 }),
-    body: bodies,
-    mutations: anyMutations,
-    signedAfter: fc.constantFrom(true, true, false),
-    shape: fc.constantFrom(...shapes),
-    bodyKind: fc.constantFrom(...bodyKinds),
-  })
-  .map(toDelivery);
+export const deliveries: fc.Arbitrary<Delivery> = recipes.map(toDelivery);
 
 function toDelivery(recipe: Recipe): Delivery {
   const {
