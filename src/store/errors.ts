@@ -1,7 +1,6 @@
 import { InvalidOptionError, StoreError } from '../errors.js';
-import type { Intent, Recorded, Recording, Refused } from './payment-row.js';
+import type { Intent, PaymentRow, Recorded, Recording, Refused } from './payment-row.js';
 import { findDifferences } from './records.js';
-import type { PaymentState } from './stored-payment.js';
 
 // No message contains the reference: it is part of the request, and may name a customer.
 
@@ -53,10 +52,7 @@ export function notReplaceable(refused: Refused, replacedBy?: string): StoreErro
   });
 }
 
-interface Stored {
-  readonly state: PaymentState;
-  readonly attempts: number;
-}
+type Stored = Pick<PaymentRow, 'state' | 'attempts'>;
 
 export const notUnresolved = ({ state }: Stored) =>
   changed(

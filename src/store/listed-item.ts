@@ -53,11 +53,7 @@ export async function forget(backend: Lists, item: Attention): Promise<boolean> 
  *
  * @throws {InvalidOptionError} when it is no such item, or has not all that a decision is based on
  */
-export function readListed(item: ListedPayment): {
-  readonly merchantPaymentReference: string;
-  readonly attempts: number;
-  readonly listedAtMs: number;
-} {
+export function readListed(item: ListedPayment) {
   if (!isObject(item) || !['unresolved', 'no-callback', undefined].includes(item.kind)) {
     const expected = "an item of attention() of the kind 'unresolved' or 'no-callback'";
     throw invalidOption('item', expected, item);

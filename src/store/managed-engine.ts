@@ -12,12 +12,9 @@ export class ManagedEngine<Tx> implements ManagedStore<Tx> {
   readonly #backend: CallbackTables<Tx>;
   readonly #lifetimeMs: number;
 
-  constructor(
-    backend: CallbackTables<Tx>,
-    { requestLifetimeMs }: { readonly requestLifetimeMs: number },
-  ) {
+  constructor(backend: CallbackTables<Tx>, lifetimeMs: number) {
     this.#backend = backend;
-    this.#lifetimeMs = requestLifetimeMs;
+    this.#lifetimeMs = lifetimeMs;
   }
 
   async process(

@@ -304,5 +304,5 @@ const namesOf = (change: ChangeName): readonly string[] => [
 export function memoryCallbacks(): ManagedStore {
   const limits = { maxEntries: 100_000, now: Date.now };
   // It has no payments that it has sent.
-  return new ManagedEngine(new MemoryCallbacks(limits), { requestLifetimeMs: 0 });
+  return new ManagedEngine(new MemoryCallbacks(limits), 0);
 }

@@ -57,8 +57,8 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
   readonly #declined: Statuses | undefined;
 
   constructor(backend: Backend<Tx>, options: ClientOptions) {
-    super(backend, options);
     const { client, declined, leaseMs, requestLifetimeMs } = options;
+    super(backend, requestLifetimeMs);
     if (leaseMs !== undefined && requestLifetimeMs < leaseMs) {
       throw lifetimeTooShort(requestLifetimeMs, leaseMs);
     }
@@ -84,7 +84,8 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
     if (replaced === undefined) return this.#createOrder({ ...wanted, intent, send }, intent);
     const replaces = text(replaced, 'replaces');
     assertNotAborted(options.signal);
-    await this.#record({ key, intent, replaces }, undefined);
+    const recording = { key, intent, replaces };
+    assertRecorded(recording, await this.#backend.record(recording, undefined));
     const sent = await sendOrWait(this.#sender, { ...wanted, intent: undefined });
     return toStoredPayment(sent.stored, sent);
   }
@@ -123,12 +124,9 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
           'without it, the payment would be sent even if its order is not stored',
         );
       }
-      await this.#record(this.toRecord(input, { extraBody, replaces }), tx as Tx | undefined);
+      const recording = this.toRecord(input, { extraBody, replaces });
+      assertRecorded(recording, await this.#backend.record(recording, tx as Tx | undefined));
     });
-  }
-
-  async #record(recording: Recording, tx: Tx | undefined): Promise<void> {
-    assertRecorded(recording, await this.#backend.record(recording, tx));
   }
 
   /** @internal Validates a payment to record. */
@@ -155,11 +153,8 @@ export class PaymentEngine<Tx> extends ManagedEngine<Tx> implements PaymentStore
         'extraBody must be left out: send() sends what was recorded; pass it to record()',
       );
     }
-    const wanted = {
-      ...this.#toResend(key, options),
-      allowsRejected: true,
-      declined: this.#declined,
-    };
+    const resend = this.#toResend(key, options);
+    const wanted = { ...resend, allowsRejected: true, declined: this.#declined };
     const sent = await sendOrWait(this.#sender, wanted);
     const order = sent.isOver ? await this.#backend.readOrder(key) : undefined;
     if (order?.paid !== undefined) return toStoredPayment(order.paid.stored, { replayed: true });
@@ -284,6 +279,19 @@ export function createStore<Tx>(
   options: ResolvedStoreOptions,
 ): ManagedStore<Tx> | PaymentStore<Tx> {
   const { client } = options;
-  if (client === undefined) return new ManagedEngine(backend, options);
-  return new PaymentEngine(backend, { ...options, client });
+  if (client !== undefined) return new PaymentEngine(backend, { ...options, client });
+  const store = new ManagedEngine(backend, options.requestLifetimeMs);
+  // For JavaScript: the type has none of these methods.
+  for (const method of NEED_CLIENT) Object.assign(store, { [method]: () => refuse(method) });
+  return store;
+}
+
+const NEED_CLIENT =
+  'create record send get getOrder markCreated markNotCreated recover startRecovery'.split(' ');
+
+function refuse(method: string): never {
+  throw new InvalidOptionError(
+    'client',
+    `client is missing, and ${method}() needs it: pass a PaymentClient to the store, as in memoryStore({ client })`,
+  );
 }

@@ -159,8 +159,9 @@ export function decide(
       : { decided: { outcome: 'moved-on', stored } };
   }
   const { state, attempts, listedAtMs, lifetimeMs } = decision;
-  // A success may have come from something in front of the service, as a person can find.
-  const isOpen = isUnresolved || (isWaiting(row.state) && state === 'rejected');
+  // A success may have come from something in front of the service, as a person can find who has seen all that is known.
+  const isOpen =
+    isUnresolved || (isWaiting(row.state) && state === 'rejected' && toldAtMs(row) <= listedAtMs);
   if (!isOpen || row.attempts !== attempts) return { decided: { outcome: 'moved-on', stored } };
   const finalAtMs = finalAt(row, lifetimeMs);
   // A time in the future is none of a list.
@@ -175,6 +176,10 @@ export function decide(
 function finalAt({ leaseUntilMs = 0, sentAtMs = 0 }: OwnedRow, lifetimeMs: number): number {
   return Math.max(leaseUntilMs, sentAtMs + lifetimeMs);
 }
+
+/** When an answer, a person, or a look (half-way to the next one) has told of a payment that no callback has told of. */
+const toldAtMs = ({ state, changedAtMs, lookAtMs = 0, sentAtMs = 0 }: OwnedRow): number =>
+  state === 'missed' ? (lookAtMs + sentAtMs) / 2 : changedAtMs;
 
 /** Whether a payment is created, and its first callback has not come. */
 export function isWaiting(state: RowState): boolean {

@@ -9,8 +9,8 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
       stopListening?.();
       settle();
     };
-    const abort = (): void => end(() => reject(aborted()));
     const timer = setTimeout(() => end(resolve), ms);
+    const abort = (): void => end(() => reject(aborted()));
     const stopListening = signal && onAbort(signal, abort);
     if (signal?.aborted) abort();
   });

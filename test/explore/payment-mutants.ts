@@ -48,13 +48,16 @@ export const paymentMutants = listMutants({
       'const change = { state, failure, ...serviceRecord };': 'crash',
     },
     'return isUnresolved\n      ? { decided': { 'return true\n      ? { decided': 'a callback, a' },
-    "(isWaiting(row.state) && state === 'rejected')": {
-      'isWaiting(row.state)':
+    "(isWaiting(row.state) && state === 'rejected' && toldAtMs(row) <= listedAtMs)": {
+      "(isWaiting(row.state) && state === 'rejected')":
+        'none: its people do not look before others decide, and decide after them; the contract has one',
+      '(isWaiting(row.state) && toldAtMs(row) <= listedAtMs)':
         'none: recover says that a payment was not created of unresolved ones alone, and another look comes first',
     },
-    "isUnresolved || (isWaiting(row.state) && state === 'rejected')": {
-      isUnresolved: 'a false record',
-    },
+    "isUnresolved || (isWaiting(row.state) && state === 'rejected' && toldAtMs(row) <= listedAtMs)":
+      {
+        isUnresolved: 'a false record',
+      },
     'if (!isOpen || row.attempts !== attempts)': {
       'if (row.attempts !== attempts)': 'another program, a customer, a person',
       'if (!isOpen)':

@@ -134,7 +134,7 @@ describe('setup', () => {
     const before = await shape();
     await expect(postgresStore(database).setup()).rejects.toMatchObject({
       code: 'MISSING_TABLES',
-      message: expect.stringContaining('Give the store another prefix'),
+      message: expect.stringContaining('Set another prefix'),
     });
     expect(await shape()).toEqual(before);
   });

@@ -52,7 +52,7 @@ describe('postgresStore', () => {
     const typed = postgresStore<pg.PoolClient>(pool, options);
     expectTypeOf(typed).toEqualTypeOf<PaymentStore<pg.PoolClient>>();
     // @ts-expect-error no client sends it
-    expect(postgresStore(pool).create).toBeUndefined();
+    expect(postgresStore(pool).create).toThrow('client is missing');
   });
 
   it('takes a PGlite, whose transaction is its tx', () => {

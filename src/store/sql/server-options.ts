@@ -71,10 +71,7 @@ export const sqliteTablePrefix: Rule<string> = /* @__PURE__ */ prefixRule(
 
 function prefixRule(form: string, expected: string): Rule<string> {
   const pattern = new RegExp(form, 'i');
-  return matching(
-    expected,
-    (prefix: unknown) => typeof prefix === 'string' && pattern.test(prefix),
-  );
+  return matching(expected, (prefix) => typeof prefix === 'string' && pattern.test(prefix));
 }
 
 export const schemaRules = {

@@ -6,8 +6,8 @@ import { recordOf } from './changes.js';
 import { assertPayment, createInput, isRefused, ofKind, rejectsWith, type Stage } from './stage.js';
 
 /** The item as it would have been listed before the service's time was over. */
-function listedEarlier<Item extends { readonly listedAt: Date }>(item: Item): Item {
-  return { ...item, listedAt: new Date(Number(item.listedAt) - 120_000) };
+function listedEarlier<Item extends { readonly listedAt: Date }>(item: Item, ms = 120_000): Item {
+  return { ...item, listedAt: new Date(Number(item.listedAt) - ms) };
 }
 
 /** Someone has looked a payment up at the service. */
@@ -64,6 +64,24 @@ export function testDecisions(it: It<Stage>): void {
     assertPayment(rejected, { state: 'rejected', attempts: 1 });
     expect(rejected).not.toHaveProperty('payment');
     assertPayment(await store.create(input), { state: 'created', replayed: false, attempts: 2 });
+  });
+  it('does not take back what another person or lookUp has found since it was listed', async (stage) => {
+    const store = await stage.openPayments();
+    const { reference, referenceNumber } = await stage.createUnresolved(store);
+    await stage.outlive(reference);
+    // The store's clock may not move between the steps.
+    await stage.letPass(reference, 1_000);
+    const unresolved = listedEarlier(await stage.listed(reference), 1);
+    await store.markCreated(reference, { referenceNumber });
+    await rejectsWith(store.markNotCreated(unresolved), 'STATE_CHANGED');
+    await stage.letPass(reference, 1_000);
+    const waiting = listedEarlier(await stage.listed(reference, 'no-callback'), 1);
+    const found = { referenceNumber, status: 'paid' };
+    await store.recover({ lookUp: (asked) => (asked === reference ? found : undefined) });
+    await rejectsWith(store.markNotCreated(waiting), 'STATE_CHANGED');
+    assertPayment(await store.get(reference), { state: 'created', referenceNumber });
+    await store.markNotCreated(await stage.listed(reference, 'no-callback'));
+    assertPayment(await store.get(reference), { state: 'rejected' });
   });
   it('does not take back a payment whose callback has come since it was listed', async (stage) => {
     const { input, reference, store } = await stage.payment();

@@ -14,17 +14,20 @@ CREATE TABLE IF NOT EXISTS "payment_store_payments" (
   recorded_at_ms bigint NOT NULL,
   sent_at_ms bigint,
   changed_at_ms bigint NOT NULL,
-  -- The payment at the service: its reference, its record as JSON, and the time of the record.
+  -- The payment at the service.
   reference_number text COLLATE "C",
+  -- Its record as JSON, and the time of that.
   payment text,
   payment_updated_at_us bigint,
-  -- Of a missed payment: the status that lookUp has found, as JSON. When lookUp is asked next; NULL for the next pass.
+  -- Of a missed payment: the status that lookUp has found, as JSON.
   found_status text,
+  -- When lookUp is asked next; NULL for the next pass.
   look_at_ms bigint,
-  -- The service's reference of the payment that has paid the order: on its first row, and on that of its attempt.
+  -- The payment that has paid the order: on the first row and its own.
   paid_by text COLLATE "C",
-  -- Of a later attempt at an order: the order's first reference, as JSON. Then the reference that has replaced this one.
+  -- Of a later attempt at an order: its first reference, as JSON.
   order_name text,
+  -- The reference that has replaced this one, as JSON.
   replaced_by text,
   -- Why the last attempt failed, as JSON.
   failure text,
@@ -42,7 +45,7 @@ CREATE TABLE IF NOT EXISTS "payment_store_changes" (
   reference_number text COLLATE "C" NOT NULL,
   change_key text COLLATE "C" NOT NULL,
   occurred_at_us bigint NOT NULL,
-  -- The newest change of the payment so far: its time in half microseconds, and one more if it is paid.
+  -- Of the newest change: its half microseconds, plus 1 if it is paid.
   latest_rank bigint NOT NULL,
   processed_at_ms bigint NOT NULL,
   PRIMARY KEY (merchant_payment_reference, reference_number, change_key)
