@@ -77,7 +77,7 @@ describe.skipIf(!process.env['MYSQL_URL'])('payments on the connections of mysql
   it('does not claim a payment after its sender has given up waiting', async () => {
     const service = new ContractService();
     const { client } = service;
-    const store = mysqlStore<PoolConnection>(openPool(), { client, commandTimeoutMs: 200 });
+    const store = mysqlStore<PoolConnection>(openPool(), { client, commandTimeoutMs: 2_000 });
     const undone = new Error('the order was not stored');
     const call = transaction(async (tx) => {
       await store.record(order('order-7'), { tx });
