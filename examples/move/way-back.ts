@@ -1,5 +1,4 @@
-// Run while the moved shop runs without CREATE_BY=store, before the old shop replaces it: tells the old code of the
-// payments that the store created. Exits with 1 while the old code would send a second payment, or lose a paid one.
+// Tells the old code of the payments that the store created. Exits with 1 while it would send a second one, or lose one.
 
 import { database, type Order } from './orders.js';
 import { client, store } from './store.js';
