@@ -60,6 +60,14 @@ try {
   const unseen = findUnlinked('.svg', packedFiles, read);
   if (unseen.length > 0) throw new Error(`Packed, but shown by no packed guide: ${unseen}`);
 
+  const notices = read('THIRD_PARTY_NOTICES');
+  for (const name of ['preact', 'zod']) {
+    const { version } = JSON.parse(read(`node_modules/${name}/package.json`));
+    if (!notices.includes(`\n${name} ${version} (`)) {
+      throw new Error(`THIRD_PARTY_NOTICES must name the bundled ${name} ${version}`);
+    }
+  }
+
   const {
     dependencies,
     peerDependencies,

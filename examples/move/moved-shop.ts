@@ -21,28 +21,28 @@ const handleCallback = callbackHandler({
     // The store does not know what the old route has heard, so the table decides too.
     const another = order.shipped_at !== null && order.reference_number !== referenceNumber;
     if (another && isPaid(payment)) console.error(`${reference} is paid twice: ${referenceNumber}`);
-    if (current && !another) copyStatus(payment); // unless the order's status is newer
-    if (isPaid(payment)) ship(reference); // unless it is shipped
+    if (current && !another) copyStatus(reference, payment); // unless the order's status is newer
+    if (isPaid(payment)) ship(reference, payment); // unless it is shipped, or refunded
   },
 });
 app.all('/callbacks/payments', handleCallback); // before express.json(): it needs the raw body
 app.use(express.json());
 
-/** Stores an order. Whoever stored it first creates its payment: the store, or the old code. */
+/** Stores an order: whether this click did, and whether the store creates its payment or the old code. */
 const storeOrder = database.transaction((reference: string, amount: number) => {
-  database
+  const { changes } = database
     .prepare('INSERT OR IGNORE INTO orders (reference, in_store) VALUES (?, ?)')
     .run(reference, createByStore ? 1 : 0);
   const isInStore = readOrder(reference)?.in_store === 1;
   const payment = { merchantPaymentReference: reference, amount, currency: 'EUR' };
   if (isInStore) store.record(payment, { sync: true });
-  return isInStore;
+  return { isNew: changes === 1, isInStore };
 });
 
 app.post('/orders/:reference/pay', async ({ params: { reference } }, response) => {
-  const isInStore = storeOrder(reference, PRICE);
+  const { isNew, isInStore } = storeOrder(reference, PRICE);
   if (isInStore) await store.send(reference);
-  else if (!createByStore) await createByHand(reference, PRICE);
+  else if (isNew) await createByHand(reference, PRICE); // not again: the first may have created it
   response.json({ ...readOrder(reference), state: (await store.get(reference))?.state });
 });
 

@@ -17,8 +17,8 @@ app.post('/callbacks/payments', (request, response) => {
   } else if (readOrder(payment.merchantPaymentReference) === undefined) {
     response.sendStatus(503); // the service tries again
   } else {
-    copyStatus(payment);
-    if (payment.status === 'paid') ship(payment.merchantPaymentReference);
+    copyStatus(payment.merchantPaymentReference, payment);
+    if (payment.status === 'paid') ship(payment.merchantPaymentReference, payment);
     response.sendStatus(200);
   }
 });

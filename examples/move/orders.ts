@@ -11,6 +11,13 @@ export interface Order {
   readonly in_store: 0 | 1;
 }
 
+/** What the shops read of a callback's payment. */
+interface Payment {
+  readonly referenceNumber: string;
+  readonly status: string;
+  readonly updatedAt: string;
+}
+
 export const database = new Database(process.env.DATABASE_FILE ?? 'shop.db');
 database.pragma('journal_mode = WAL');
 database.exec(`CREATE TABLE IF NOT EXISTS orders (
@@ -21,28 +28,26 @@ database.exec(`CREATE TABLE IF NOT EXISTS orders (
   shipped_at TEXT
 )`);
 
-const read = database.prepare('SELECT * FROM orders WHERE reference = ?');
 const update = database.prepare(
   `UPDATE orders SET reference_number = @referenceNumber, status = @status, changed_at = @changedAt
    WHERE reference = @reference AND (changed_at IS NULL OR changed_at <= @changedAt)`,
 );
 const shipOnce = database.prepare(
-  'UPDATE orders SET shipped_at = datetime() WHERE reference = ? AND shipped_at IS NULL',
+  `UPDATE orders SET shipped_at = datetime() WHERE reference = @reference AND shipped_at IS NULL
+   AND (status IS NOT 'refunded' OR reference_number IS NOT @referenceNumber)`,
 );
 
-export const readOrder = (reference: string) => read.get(reference) as Order | undefined;
-
 /** Copies a status, unless the order's is newer. */
-export function copyStatus(payment: {
-  merchantPaymentReference: string;
-  referenceNumber: string;
-  status: string;
-  updatedAt: string;
-}): void {
-  const { merchantPaymentReference: reference, referenceNumber, status, updatedAt } = payment;
+export function copyStatus(reference: string, payment: Payment): void {
+  const { referenceNumber, status, updatedAt } = payment;
   update.run({ reference, referenceNumber, status, changedAt: Date.parse(updatedAt) });
 }
 
-export function ship(reference: string): void {
-  if (shipOnce.run(reference).changes === 1) console.log(`${reference} is shipped`);
+/** Ships an order once, and not for a payment that is known to be refunded. */
+export function ship(reference: string, { referenceNumber }: Payment): void {
+  const { changes } = shipOnce.run({ reference, referenceNumber });
+  if (changes === 1) console.log(`${reference} is shipped`);
 }
+
+const read = database.prepare('SELECT * FROM orders WHERE reference = ?');
+export const readOrder = (reference: string) => read.get(reference) as Order | undefined;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import express, { type Request, type Response } from 'express';
 import { MerchantPaymentsError } from 'merchant-payments';
-import type { Attention } from 'merchant-payments/store';
+import type { Attention, FailedChange } from 'merchant-payments/store';
 import { handleCallback } from './callbacks.js';
 import { store } from './database.js';
 
@@ -15,8 +15,10 @@ const actions = {
     store.markCreated(JSON.parse(item).merchantPaymentReference, { referenceNumber }),
   'mark-not-created': ({ item }: Fields) => store.markNotCreated(JSON.parse(item)),
   async replay({ item }: Fields) {
-    const { outcome } = await handleCallback.replay(JSON.parse(item));
-    return /processed|duplicate/.test(outcome) ? undefined : `The replay: ${outcome}.`;
+    const change = JSON.parse(item);
+    const { outcome } = await handleCallback.replay(change);
+    if (/processed|duplicate/.test(outcome)) return undefined;
+    return `The replay: ${outcome}. ${outcome === 'failed' ? await reasonOf(change) : ''}`;
   },
   discard: ({ item }: Fields) => store.discard(JSON.parse(item)),
 };
@@ -86,6 +88,15 @@ staff.post('/', async (request, response) => {
     else response.redirect(303, request.baseUrl);
   }
 });
+
+/** Why a replay failed, since whoever replays may not see the log. */
+async function reasonOf({ key, referenceNumber }: FailedChange): Promise<string> {
+  for await (const item of store.attention({ kinds: ['failed-change'], referenceNumber })) {
+    if (item.kind !== 'failed-change' || item.key !== key) continue;
+    return item.rawBody ? item.error.message : 'Its body was pruned: repair the order by hand.';
+  }
+  return 'It is not kept any more: processed meanwhile, or discarded.';
+}
 
 /** The browser's own token, in a cookie and in each form. */
 function tokenFor(request: Request, response: Response): string {

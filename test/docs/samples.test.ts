@@ -12,6 +12,7 @@ const shown: Record<string, readonly string[]> = {
   ],
   'docs/move-an-existing-integration.md': [
     'move/migration.sql',
+    'move/orders.ts',
     'move/moved-shop.ts',
     'move/way-back.ts',
   ],

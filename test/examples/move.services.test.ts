@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
+import { PaymentClient } from 'merchant-payments';
 import type { MockServer } from 'merchant-payments/mock-server';
+import { sqliteStore } from 'merchant-payments/sqlite';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { Order } from '../../examples/move/orders.js';
 import { type Example, runExample, startExample } from './example-process.js';
@@ -166,6 +168,55 @@ it('tells of a second payment of the old code, of which the store has not heard 
   expect(await click(moved, 'order')).toMatchObject({ status: 'paid', reference_number: first });
   expect(countParcels('order')).toBe(1);
 });
+
+it('creates one payment by hand for two clicks at once, and for one after a lost answer', async () => {
+  const oldShop = await startOldShop();
+  migrate();
+  const moved = await startMovedShop();
+  await oldShop.stop('SIGTERM');
+  await Promise.all([post(moved, 'double'), post(moved, 'double')]);
+  expect(countPayments('double')).toBe(1);
+  await loseAnAnswer(moved, 'lost');
+  await click(moved, 'lost');
+  expect(countPayments('lost')).toBe(1);
+  expect(await setStatus('lost', 'paid')).toBe(200);
+  expect(countParcels('lost')).toBe(1);
+});
+
+it('does not ship for a late callback of a payment that the old route knows as refunded', async () => {
+  const oldShop = await startOldShop();
+  await click(oldShop, 'order');
+  service.faults.add({ on: 'callback', type: 'wrong-secret' });
+  expect(await setStatus('order', 'paid')).toBe(401);
+  const [unheard] = service.deliveries;
+  expect(await setStatus('order', 'refunded')).toBe(200);
+  migrate();
+  const moved = await startMovedShop();
+  expect(await resend(unheard?.deliveryId ?? '')).toBe(200);
+  expect(await click(moved, 'order')).toMatchObject({ status: 'refunded', shipped_at: null });
+});
+
+it('does not go back while an order has a further attempt, of which the old route knows no order', async () => {
+  await startOldShop();
+  migrate();
+  const creating = await startMovedShopThatCreates();
+  await click(creating, 'order');
+  expect(await setStatus('order', 'declined')).toBe(200);
+  await tryAgain('order');
+  await expect(handBack()).rejects.toMatchObject({
+    code: 1,
+    stdout: 'order has the further attempt order-2\n',
+  });
+});
+
+/** A click on a shop that has set `declined`. */
+async function tryAgain(merchantPaymentReference: string): Promise<void> {
+  await using client = PaymentClient.fromEnv({}, environmentFor(service));
+  const database = new Database(file);
+  const store = sqliteStore(database, { client, declined: ['declined'] });
+  await store.create({ merchantPaymentReference, amount: 2500, currency: 'EUR' });
+  database.close();
+}
 
 it('creates the payment of an old order that a person gives to the store', async () => {
   const oldShop = await startOldShop();

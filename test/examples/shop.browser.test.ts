@@ -167,6 +167,9 @@ describeInBrowser('the shop', () => {
       const referenceNumber = findPayment(service, reference);
       await schema.query('ALTER TABLE shipments RENAME TO mislaid');
       await service.setStatus(referenceNumber, 'paid');
+      await openLists(staff);
+      await press(staff, 'Replay', 'the order ships');
+      await staff.getByRole('alert').getByText('"shipments" does not exist').waitFor();
       await schema.query('ALTER TABLE mislaid RENAME TO shipments');
       await openLists(staff);
       await lists(staff, 'Failed changes').getByText('"shipments" does not exist').waitFor();

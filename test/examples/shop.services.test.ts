@@ -16,7 +16,7 @@ const RETRY_MS = 3_600_000;
 const REFERENCE = 'order-1001';
 
 interface Shop {
-  readonly checkout: () => Promise<void>;
+  readonly checkout: (amount?: number) => Promise<void>;
   /** A click on "Pay". Resolves with the payment's state. */
   readonly click: () => Promise<string | undefined>;
   readonly transaction: typeof import('../../examples/shop/database.js')['transaction'];
@@ -39,7 +39,7 @@ async function startShop(service: MockServer, { url }: ShopSchema): Promise<Shop
   }
   const load = (name: string) => import(path.join(folder, `${name}.ts`));
   const { checkout: checkOut } = await load('checkout');
-  const checkout = () => checkOut(REFERENCE, 2500);
+  const checkout = (amount = 2500) => checkOut(REFERENCE, amount);
   const { handleCallback } = await load('callbacks');
   const { client, pool, store, transaction } = await load('database');
   const { readUnpaid } = await load('lists');
@@ -150,6 +150,13 @@ describe.skipIf(!process.env['DATABASE_URL'])('the shop, on Postgres', () => {
       });
       await expect(broken).rejects.toThrow('connection error');
       expect(await click()).toBe('created');
+    });
+
+    it('leads to the order, with its one payment, when the cart has changed since', async () => {
+      const { service, click, checkout } = await openShop();
+      await click();
+      await checkout(1200);
+      expect(service.payments.list()).toMatchObject([{ amount: 2500 }]);
     });
 
     it('leads to the order when the credentials are wrong, and the next click creates its payment', async () => {
