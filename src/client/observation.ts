@@ -1,8 +1,8 @@
-import {
+import type {
   ApiError,
   MerchantPaymentsError,
-  type RequestOutcome,
-  type ServiceResponse,
+  RequestOutcome,
+  ServiceResponse,
 } from '../errors.js';
 import { durationSince, type LogContext, referenceFields, writeLine } from '../protocol/logger.js';
 import type { OperationName } from '../protocol/operations.js';
@@ -109,12 +109,8 @@ export function observeCall<Result>(trace: CallTrace, run: () => Promise<Result>
       trace.outcome = 'accepted';
       return result;
     } catch (error) {
-      if (error instanceof MerchantPaymentsError) {
-        trace.code = error.code;
-        if (error instanceof ApiError && error.serviceCode !== undefined)
-          trace.serviceCode = error.serviceCode;
-        if (error.requestOutcome !== undefined) trace.outcome = error.requestOutcome;
-      }
+      const { code, serviceCode, requestOutcome: outcome } = error as ApiError;
+      Object.assign(trace, { code, outcome, ...(serviceCode !== undefined && { serviceCode }) });
       throw error;
     } finally {
       trace.durationMs = durationSince(startedAtMs);

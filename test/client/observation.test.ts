@@ -1,5 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { observeRequest } from '../../src/client/observation.js';
 import { recordLines } from '../protocol/recorded-lines.js';
 import {
   apiKey,
@@ -355,4 +356,17 @@ it('logs each request where the runtime has no tracing channels', async () => {
     { level: 'debug', message: 'merchant-payments: request succeeded' },
   ]);
   expect(events).toEqual([]);
+});
+
+it('passes on a defect of the package to caller and subscribers', async () => {
+  const events = recordEvents();
+  const call = { client: {} } as Parameters<typeof observeRequest>[0]['call'];
+  const defect = new TypeError('a defect');
+  const observed = observeRequest(
+    { call } as Parameters<typeof observeRequest>[0],
+    { attempts: 0 } as Parameters<typeof observeRequest>[1],
+    () => Promise.reject(defect),
+  );
+  await expect(observed).rejects.toBe(defect);
+  expect(events.at(-1)?.context['error']).toBe(defect);
 });

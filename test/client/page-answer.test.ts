@@ -4,7 +4,7 @@ import { PaymentClient } from '../../src/client/payment-client.js';
 import { ResponseError } from '../../src/errors.js';
 import { startMockServer } from '../../src/mock-server/server.js';
 import { memoryStore } from '../../src/store/memory.js';
-import { failureOf, order, withoutJitter } from './raw-server.js';
+import { createClient, failureOf, order, startRawServer, withoutJitter } from './raw-server.js';
 
 /** A mock whose first answers are pages with status 200, as of a firewall, a portal or a maintenance notice. */
 async function startBehindPage(options: Partial<PaymentClientOptions> = {}) {
@@ -68,4 +68,16 @@ it('request() returns a page', async () => {
   });
   expect(status).toBe(200);
   expect(body).toContain('<html>');
+});
+
+it('a body that names HTML, looks like JSON and is cut off is an answer of the service', async () => {
+  const head = 'HTTP/1.1 201 Created\r\ncontent-type: text/html\r\ncontent-length: 99\r\n\r\n';
+  const server = await startRawServer({
+    answer({ socket }) {
+      socket.end(`${head}{"referenceNumber":`);
+      return undefined;
+    },
+  });
+  const failure = await failureOf(createClient(server.url).payments.create(order));
+  expect(failure).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
 });

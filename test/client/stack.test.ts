@@ -136,3 +136,16 @@ it.each(combinations)(
     expect(stack?.startsWith(`${name}: ${message}\n    at `)).toBe(true);
   },
 );
+
+it('an error that an option of the caller throws stays as it is', async () => {
+  const thrown = new RangeError('mine');
+  const { stack } = thrown;
+  const options = {
+    get headers(): never {
+      throw thrown;
+    },
+  };
+  const client = createClient('https://payments.invalid');
+  await expect(client.payments.create(order, options)).rejects.toBe(thrown);
+  expect(thrown.stack).toBe(stack);
+});

@@ -95,10 +95,6 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const { lent, resolve } = this.#sending;
     lent?.socket.answered(this.#headers);
-    if (this.#settled) {
-      this.#leave();
-      return;
-    }
     this.#stopWaiting();
     // One turn of the event loop later: the server may close the connection right after its answer, and that
     // must be seen before the next request goes out on it. This runs before undici's own immediate, which then

@@ -26,9 +26,9 @@ export async function loadTransport(options: ResolvedClientOptions): Promise<Tra
 
 /** Why undici could not be loaded, and what to do. */
 export function describeLoadFailure(cause: unknown): string {
-  const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : 'unknown cause';
+  const [why] = String((cause as Error).message).split('\n', 1) as [string];
   // esbuild's stand-in for `require`, which ES modules lack.
-  const remedy = why?.startsWith('Dynamic require of')
+  const remedy = why.startsWith('Dynamic require of')
     ? 'esbuild needs a banner to bundle it into an ES module, which docs/connections.md shows'
     : "install the package's dependencies, or pass the client a fetch";
   return `undici can't be loaded (${why}); ${remedy}`;

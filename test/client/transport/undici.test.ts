@@ -1,6 +1,6 @@
 import diagnostics from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import type { Agent, Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createClient,
@@ -132,3 +132,12 @@ function watchFailures(url: string): string[] {
   onTestFinished(() => void diagnostics.unsubscribe('undici:request:error', keep));
   return texts;
 }
+
+it('a dispatcher of the user sends a POST without a body', async () => {
+  const dispatcher = new Agent();
+  onTestFinished(() => dispatcher.destroy());
+  const server = await startRawServer({ answer: () => created });
+  const client = createClient(server.url, { dispatcher });
+  await client.request({ method: 'POST', path: '/x' });
+  expect(server.requests).toMatchObject([{ line: 'POST /x HTTP/1.1', body: '' }]);
+});

@@ -139,8 +139,8 @@ describe('options that are invalid are refused:', () => {
   });
 });
 
-test('the guide lists exactly the codes, in their order', () => {
-  const guide = readFileSync('docs/check-your-endpoint.md', 'utf8');
+test('the page of errors lists exactly the codes, in their order', () => {
+  const guide = readFileSync('docs/errors.md', 'utf8');
   const listed = guide.matchAll(
     /`((?:secret|signature|timestamp|body|record)-[\w-]+|unexplained)`/g,
   );
