@@ -1,5 +1,4 @@
 import { runWithView } from '../store/providers/work-view.js';
-import type { ServerTimeouts } from '../store/sql/server-options.js';
 import {
   type Connections,
   type Ending,
@@ -10,22 +9,19 @@ import {
 import { databaseErrorOf, failures } from './failures.js';
 import { runInTransaction } from './merchants-transaction.js';
 import type { PgliteLike, PgliteTransactionLike, Queryable } from './pool.js';
-import { DURABLY, settings } from './settings.js';
+import { DURABLY, lockLimit } from './settings.js';
 
 type PgliteTx<Tx> = Tx & PgliteTransactionLike;
 
 /** The one connection of a PGlite, which runs in the same process: each transaction waits for the previous one. */
-export function pgliteConnections<Tx extends Queryable>(
-  database: PgliteLike<Tx>,
-  timeouts: ServerTimeouts,
-): Connections<Tx> {
+export function pgliteConnections<Tx extends Queryable>(database: PgliteLike<Tx>): Connections<Tx> {
   const asker = database as unknown as Queryable;
   return {
     run(body) {
       let hasBegun = false;
       const begun = database.transaction((tx) => {
         hasBegun = true;
-        return runOn(tx, timeouts, body);
+        return runOn(tx, body);
       });
       return begun.catch((error) =>
         Promise.reject(hasBegun ? error : failures.noConnection(error)),
@@ -39,7 +35,6 @@ export function pgliteConnections<Tx extends Queryable>(
 
 async function runOn<Tx extends Queryable, Result>(
   tx: PgliteTx<Tx>,
-  timeouts: ServerTimeouts,
   body: (transaction: OpenTransaction<Tx>) => Promise<Ending<Result>>,
 ): Promise<Result> {
   let hasSavepoint = false;
@@ -47,7 +42,7 @@ async function runOn<Tx extends Queryable, Result>(
     tx,
     signal: new AbortController().signal,
     async begin(lockTimeoutMs, statements) {
-      const before = hasSavepoint ? [] : settings({ ...timeouts, lockTimeoutMs });
+      const before = hasSavepoint ? [] : [lockLimit({ lockTimeoutMs })];
       hasSavepoint = statements.length > 0;
       const after = hasSavepoint ? [SAVEPOINT] : [];
       const results = await clean(tx.exec([...before, ...statements, ...after].join('; ')));

@@ -164,9 +164,7 @@ function connect(
   timeouts: ServerTimeouts,
 ): Connections<Queryable> {
   if (isProvider<Queryable>(database)) return providedConnections(database, timeouts, ENGINE);
-  return isPglite(database)
-    ? pgliteConnections(database, timeouts)
-    : poolConnections(database, timeouts);
+  return isPglite(database) ? pgliteConnections(database) : poolConnections(database, timeouts);
 }
 
 /**

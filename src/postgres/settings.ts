@@ -14,14 +14,19 @@ export const DURABLY = `SELECT ${DURABLE}`;
  * one. {@link DURABLY} comes before its COMMIT.
  */
 export function settings(timeouts: ServerTimeouts): readonly string[] {
-  return [
-    // At half the cost of set_config() for the server.
-    `SET LOCAL lock_timeout = ${timeouts.lockTimeoutMs}`,
-    `SET LOCAL idle_in_transaction_session_timeout = ${silenceLimitMs(timeouts)}`,
-  ];
+  const idle = `SET LOCAL idle_in_transaction_session_timeout = ${silenceLimitMs(timeouts)}`;
+  return [lockLimit(timeouts), idle];
 }
+
+/** At half the cost of set_config() for the server. */
+export const lockLimit = ({ lockTimeoutMs }: Pick<ServerTimeouts, 'lockTimeoutMs'>): string =>
+  `SET LOCAL lock_timeout = ${lockTimeoutMs}`;
+
+/** Not of a PGlite, whose machine cannot vanish, and which never comes back from a session that was ended. */
+const ofServer = (limitMs: number): string =>
+  `CASE WHEN pg_catalog.version() LIKE '%emcc%' THEN '0' ELSE '${limitMs}' END`;
 
 /** All three in one statement. */
 export function settingsInOne(timeouts: ServerTimeouts): string {
-  return `SELECT pg_catalog.set_config('lock_timeout', '${timeouts.lockTimeoutMs}', true), pg_catalog.set_config('idle_in_transaction_session_timeout', '${silenceLimitMs(timeouts)}', true), ${DURABLE}`;
+  return `SELECT pg_catalog.set_config('lock_timeout', '${timeouts.lockTimeoutMs}', true), pg_catalog.set_config('idle_in_transaction_session_timeout', ${ofServer(silenceLimitMs(timeouts))}, true), ${DURABLE}`;
 }

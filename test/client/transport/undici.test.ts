@@ -111,6 +111,18 @@ it('refuses to send after the deadline, although its timer has not run', async (
   expect(refusal).toMatchObject({ message: 'The call was cancelled' });
 });
 
+it('a dispatcher that goes on after the largest body changes nothing', async () => {
+  const dispatcher = dispatcherOf((handler) => {
+    handler.onRequestStart(controller, {});
+    handler.onResponseStart(controller, 201, {}, 'Created');
+    for (let sent = 0; sent < 3; sent += 1) handler.onResponseData(controller, Buffer.alloc(8));
+    handler.onResponseEnd(controller, {});
+  });
+  const client = createClient('https://payments.invalid', { dispatcher, maxResponseBytes: 8 });
+  const error = await failureOf(client.payments.create(order));
+  expect(error).toMatchObject({ code: 'RESPONSE_UNUSABLE', requestOutcome: 'accepted' });
+});
+
 /** Tells each request's handler what the test likes. */
 function dispatcherOf(tell: (handler: Handler) => void): Agent {
   return {
