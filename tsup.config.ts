@@ -30,14 +30,17 @@ const withChunksIn = (folder: string) => ({
 // is refused in the VM where Jest runs CommonJS.
 const toCommonJs = {
   name: 'to-commonjs',
-  renderChunk: (code: string) =>
-    transform(code, {
-      format: 'cjs',
-      platform: 'node',
-      target,
-      supported: { 'dynamic-import': false },
-    }),
+  async renderChunk(code: string) {
+    const options = { format: 'cjs', platform: 'node', target } as const;
+    const made = await transform(code, { ...options, supported: { 'dynamic-import': false } });
+    return { ...made, code: `${made.code}${PLAIN_EXPORTS}` };
+  },
 };
+
+// esbuild reads each import through two getters, which is a twentieth of what a callback costs. Nothing that is exported
+// changes, and no file imports one that imports it.
+const PLAIN_EXPORTS =
+  "module.exports = Object.defineProperty({ ...module.exports }, '__esModule', { value: true });\n";
 
 export default defineConfig([
   { ...modules, entry: modulesOf(inOneFile), splitting: false },

@@ -1,5 +1,6 @@
 import { Loss, toError } from '../store/loss.js';
 import { runWithView } from '../store/providers/work-view.js';
+import { inOne } from '../store/sql/change-statements.js';
 import { type ServerTimeouts, silenceLimitMs } from '../store/sql/server-options.js';
 import {
   type Connections,
@@ -91,9 +92,10 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
   async use<Value>(act: (connection: this) => Promise<Value>): Promise<Value> {
     const { pool, timeouts } = this.#of;
     const onLost = (error = new Error('the server closed the connection')) => this.#lose(error);
-    this.tx = await takeConnection(pool, timeouts.acquireTimeoutMs, onLost);
-    this.#startedAtMs = performance.now();
+    this.limit(timeouts.acquireTimeoutMs, failures.noConnectionInTime);
     try {
+      this.tx = await this.orSettled(takeConnection(pool, onLost, this));
+      this.#startedAtMs = performance.now();
       this.#limit();
       return await this.orSettled(this.#usedBy(act));
     } catch (error) {
@@ -102,7 +104,7 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
       throw error;
     } finally {
       this.unlimited();
-      releaseOrDestroy(this.tx, onLost, this.reason !== undefined);
+      if (this.tx !== undefined) releaseOrDestroy(this.tx, onLost, this.reason !== undefined);
     }
   }
 
@@ -151,13 +153,13 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
 
   async #beginPlainly(
     lockTimeoutMs: number,
-    [lock, ...others]: readonly string[],
+    [lock, ...reads]: readonly string[],
   ): Promise<readonly string[]> {
     const before = this.#hasBegun ? [] : [READ_COMMITTED, START];
     for (const statement of before) await this.#send(statement);
     if (lock === undefined) return [];
     const texts = [...(await this.ask(atMost(lockTimeoutMs, lock)))];
-    for (const statement of others) texts.push(...(await this.ask(statement)));
+    texts.push(...(await this.ask(inOne(reads))));
     await this.#send(SAVEPOINT);
     return texts;
   }

@@ -1,5 +1,6 @@
 import { InvalidOptionError } from '../errors.js';
 import { describeValue } from '../protocol/describe-value.js';
+import type { Loss } from '../store/loss.js';
 import {
   hasMethods,
   isProvider,
@@ -106,34 +107,26 @@ function invalidPool(
 type OnLost = (error?: Error) => void;
 
 /** Takes a connection from the pool, and attaches `onLost` immediately. */
-export function takeConnection<Tx extends MysqlQueryable>(
+export async function takeConnection<Tx extends MysqlQueryable>(
   pool: MysqlPoolLike<Tx>,
-  timeoutMs: number,
   onLost: OnLost,
+  loss: Pick<Loss, 'reason'>,
 ): Promise<Tx & MysqlConnectionLike> {
-  return new Promise((resolve, reject) => {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      reject(failures.noConnectionInTime(timeoutMs));
-    }, timeoutMs);
-    Promise.resolve(pool.getConnection())
-      .then((connection) => {
-        clearTimeout(timer);
-        assertConnection(connection);
-        // A request to the pool can't be cancelled, so a late connection must be released.
-        if (isLate) return connection.release();
-        // An `error` event without a listener ends the process.
-        const emitter = emitterOf(connection);
-        emitter.on('error', onLost);
-        emitter.on('end', onLost);
-        resolve(connection);
-      })
-      .catch((error) => {
-        clearTimeout(timer);
-        reject(failures.noConnection(error));
-      });
-  });
+  try {
+    const connection = await pool.getConnection();
+    assertConnection(connection);
+    // A request to the pool can't be cancelled, so a late connection must be released.
+    if (loss.reason !== undefined) connection.release();
+    else {
+      // An `error` event without a listener ends the process.
+      const emitter = emitterOf(connection);
+      emitter.on('error', onLost);
+      emitter.on('end', onLost);
+    }
+    return connection;
+  } catch (error) {
+    throw failures.noConnection(error);
+  }
 }
 
 export function releaseOrDestroy(

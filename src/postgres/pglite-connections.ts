@@ -42,13 +42,11 @@ async function runOn<Tx extends Queryable, Result>(
     tx,
     signal: new AbortController().signal,
     async begin(lockTimeoutMs, statements) {
-      const before = hasSavepoint ? [] : [lockLimit({ lockTimeoutMs })];
+      const before = hasSavepoint ? [] : [lockLimit(lockTimeoutMs)];
       hasSavepoint = statements.length > 0;
       const after = hasSavepoint ? [SAVEPOINT] : [];
       const results = await clean(tx.exec([...before, ...statements, ...after].join('; ')));
-      return results
-        .slice(before.length, before.length + statements.length)
-        .flatMap(({ rows }) => failures.textsOf(rows));
+      return results.flatMap(({ rows }) => failures.textsOf(rows));
     },
     ask: async (statement) => failures.textsOf((await clean(tx.query<object>(statement))).rows),
     runWork: (work) => runWithView<Tx>((end) => end.viewOf(tx), work),

@@ -18,7 +18,7 @@ import {
   type Queryable,
   statusOf,
 } from './pool.js';
-import { BEGIN, DURABLY, settings } from './settings.js';
+import { begin, DURABLY } from './settings.js';
 
 /** The answer to one statement. */
 interface Answer {
@@ -77,10 +77,10 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
 
   /** Takes the connection, uses it and gives it back, with no transaction open. */
   async use<Value>(act: (connection: this) => Promise<Value>): Promise<Value> {
-    const { acquireTimeoutMs } = this.#timeouts;
-    this.tx = await takeConnection(this.#pool, acquireTimeoutMs, this.#onError);
-    this.#startedAtMs = performance.now();
+    this.limit(this.#timeouts.acquireTimeoutMs, failures.noConnectionInTime);
     try {
+      await this.orSettled(this.#take());
+      this.#startedAtMs = performance.now();
       const status = statusOf(this.tx);
       // Other code released the client without ending its transaction.
       if (status === 'T' || status === 'E') this.report(failures.foreignTransaction());
@@ -88,13 +88,42 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
       this.#limit();
       return await this.orSettled(act(this));
     } catch (error) {
+      if (this.tx === undefined) throw error;
       if (failures.spoilsConnection(error)) this.report(toError(error));
       await this.#rollBack();
       throw !this.#hasBegun && failures.isLost(error) ? failures.lostBeforeBegin(error) : error;
     } finally {
       this.unlimited();
-      release(this.tx, this.#onError, this.reason);
+      if (this.tx !== undefined) release(this.tx, this.#onError, this.reason);
     }
+  }
+
+  /** Takes a connection from the pool, and listens to it immediately. */
+  #take(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const fail = (error: unknown): void => reject(failures.noConnection(error));
+      const connected = (error: unknown, client: Tx & PgClientLike): void => {
+        try {
+          if (error) throw error;
+          assertClient(client);
+          client.on('error', this.#onError);
+          // A request to the pool can't be cancelled, so a late connection must be released.
+          if (this.reason !== undefined) setImmediate(releaseLate, client, this.#onError);
+          else this.tx = client;
+          resolve();
+        } catch (wrong) {
+          fail(wrong);
+        }
+      };
+      // By a callback if the pool accepts one, as pg's does: a connection may break in the same turn of the event loop in
+      // which it was made, before then() could attach a listener.
+      const { connect } = this.#pool;
+      if (connect.length === 0) {
+        connect.call(this.#pool).then((client) => connected(undefined, client), fail);
+      } else {
+        (connect as (callback: typeof connected) => unknown).call(this.#pool, connected);
+      }
+    });
   }
 
   /**
@@ -109,20 +138,14 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
   }
 
   async begin(lockTimeoutMs: number, statements: readonly string[]): Promise<readonly string[]> {
-    const before = this.#hasBegun ? [] : this.#start(lockTimeoutMs);
+    const before = this.#hasBegun ? [] : [begin(this.#timeouts, lockTimeoutMs)];
     this.#hasSavepoint = statements.length > 0;
     const after = this.#hasSavepoint ? [SAVEPOINT] : [];
     this.#limit(lockTimeoutMs + this.#timeouts.commandTimeoutMs);
     const answers = await this.#send([...before, ...statements, ...after].join('; '));
     this.#hasBegun = true;
     this.#limit();
-    return answers
-      .slice(before.length, before.length + statements.length)
-      .flatMap(({ rows }) => failures.textsOf(rows));
-  }
-
-  #start(lockTimeoutMs: number): string[] {
-    return [BEGIN, ...settings({ ...this.#timeouts, lockTimeoutMs })];
+    return answers.flatMap(({ rows }) => failures.textsOf(rows));
   }
 
   async ask(statement: string): Promise<readonly string[]> {
@@ -131,12 +154,12 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
 
   /** One statement in its own transaction. */
   async change(statement: string, lockTimeoutMs: number): Promise<boolean> {
-    const before = [...this.#start(lockTimeoutMs), DURABLY];
     // If the connection is lost now, it may have committed.
     this.#hasBegun = true;
-    const answers = await this.#send([...before, statement, 'COMMIT'].join('; '));
+    const before = begin(this.#timeouts, lockTimeoutMs);
+    const answers = await this.#send([before, DURABLY, statement, 'COMMIT'].join('; '));
     this.#isOpen = false;
-    const { rowCount } = answers[before.length] ?? {};
+    const { rowCount } = answers.at(-2) ?? {};
     if (typeof rowCount !== 'number') throw failures.changedAnswer();
     return rowCount > 0;
   }
@@ -191,45 +214,6 @@ class Connection<Tx extends Queryable> extends Loss implements OpenTransaction<T
 }
 
 type OnError = (error: Error) => void;
-
-/** Takes a connection from the pool, and attaches `onError` immediately. */
-function takeConnection<Tx extends Queryable>(
-  pool: PgPoolLike<Tx>,
-  timeoutMs: number,
-  onError: OnError,
-): Promise<Tx & PgClientLike> {
-  return new Promise((resolve, reject) => {
-    let isLate = false;
-    const timer = setTimeout(() => {
-      isLate = true;
-      reject(failures.noConnectionInTime(timeoutMs));
-    }, timeoutMs);
-    const fail = (error: unknown): void => {
-      clearTimeout(timer);
-      reject(failures.noConnection(error));
-    };
-    const connected = (error: unknown, client: Tx & PgClientLike): void => {
-      clearTimeout(timer);
-      try {
-        if (error) throw error;
-        assertClient(client);
-        client.on('error', onError);
-        // A request to the pool can't be cancelled, so a late connection must be released.
-        if (isLate) setImmediate(releaseLate, client, onError);
-        else resolve(client);
-      } catch (wrong) {
-        fail(wrong);
-      }
-    };
-    // By a callback if the pool accepts one, as pg's does: a connection may break in the same turn of the event loop in
-    // which it was made, before then() could attach a listener.
-    if (pool.connect.length === 0) {
-      pool.connect().then((client) => connected(undefined, client), fail);
-    } else {
-      (pool.connect as (callback: typeof connected) => unknown).call(pool, connected);
-    }
-  });
-}
 
 /**
  * Releases a connection for which no call waits any longer. Not synchronously in the pool's callback: release() serves

@@ -135,7 +135,8 @@ export function statusOf(client: object): unknown {
 
 /** @throws {InvalidOptionError} when the result of `connect()` is not a pool's client */
 export function assertClient(client: unknown): void {
-  if (hasMethods(client, ['query', 'release', 'on', 'removeListener'])) return;
+  const { query, release, on, removeListener } = Object(client) as Queryable & PgClientLike;
+  if ([query, release, on, removeListener].every((method) => typeof method === 'function')) return;
   throw invalidPool('something whose connect() does not return a client with query and release');
 }
 

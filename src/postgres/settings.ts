@@ -1,8 +1,5 @@
 import { type ServerTimeouts, silenceLimitMs } from '../store/sql/server-options.js';
 
-/** Both modes are explicit: a default of SERIALIZABLE would fail where this waits, and a read-only one could not write. */
-export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
-
 const DURABLE =
   "pg_catalog.set_config('synchronous_commit', pg_catalog.replace(pg_catalog.current_setting('synchronous_commit'), 'off', 'on'), true)";
 
@@ -10,17 +7,16 @@ const DURABLE =
 export const DURABLY = `SELECT ${DURABLE}`;
 
 /**
- * What a transaction sets for itself: how long it waits for a lock, and for how long a machine that has vanished may hold
- * one. {@link DURABLY} comes before its COMMIT.
+ * Begins a transaction, with a limit to how long it waits for a lock, and to how long a machine that has vanished may hold
+ * one. Both modes are explicit: a default of SERIALIZABLE would fail where this waits, and a read-only one could not write.
  */
-export function settings(timeouts: ServerTimeouts): readonly string[] {
+export function begin(timeouts: ServerTimeouts, lockTimeoutMs: number): string {
   const idle = `SET LOCAL idle_in_transaction_session_timeout = ${silenceLimitMs(timeouts)}`;
-  return [lockLimit(timeouts), idle];
+  return `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${lockLimit(lockTimeoutMs)}; ${idle}`;
 }
 
 /** At half the cost of set_config() for the server. */
-export const lockLimit = ({ lockTimeoutMs }: Pick<ServerTimeouts, 'lockTimeoutMs'>): string =>
-  `SET LOCAL lock_timeout = ${lockTimeoutMs}`;
+export const lockLimit = (timeoutMs: number): string => `SET LOCAL lock_timeout = ${timeoutMs}`;
 
 /** Not of a PGlite, whose machine cannot vanish, and which never comes back from a session that was ended. */
 const ofServer = (limitMs: number): string =>

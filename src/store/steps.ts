@@ -132,8 +132,8 @@ export function end(result: Result): RowChange {
   const { serviceRecord, failure } = result;
   const isUnheard = serviceRecord !== undefined && serviceRecord.updatedAtUs === undefined;
   const state: RowState = isUnheard ? 'unheard' : result.state;
-  const change = { state, failure, owner: undefined, ...serviceRecord };
-  return state === 'unresolved' ? change : { leaseUntilMs: undefined, ...change };
+  const change = { state, failure, owner: undefined };
+  return state === 'unresolved' ? change : { leaseUntilMs: undefined, ...change, ...serviceRecord };
 }
 
 /** For a payment of which the service has said nothing, or something false. */
@@ -282,7 +282,7 @@ export function settle(row: Settleable | undefined, notice: Notice, known: Known
   const paidBy = row?.paidBy;
   const pays = notice.isPaid && paidBy === undefined;
   // Each spread last: an object that grows after one is slow, which took a quarter of a callback's time.
-  const { record, isAnother } = settleOne(row, notice, { pays, ...known });
+  const { record, isAnother } = settleOne(row, notice, { pays, isOld: known.isOld });
   const change = pays ? { paidBy: referenceNumber, ...record } : record;
   // Two paid payments of an order are a mistake, whichever of them the store has created.
   const isOther = notice.isPaid && paidBy !== undefined && paidBy !== referenceNumber;
@@ -317,8 +317,9 @@ function settleOne(
   if (row.referenceNumber === undefined) return { record };
   if (row.referenceNumber !== serviceRecord.referenceNumber) return { isAnother: true };
   // A late answer is no callback, and does not undo what a look has found.
-  const state = record.state === 'unheard' ? row.state : 'created';
-  if (isWaiting(row.state)) return { record: { ...record, state } };
+  if (isWaiting(row.state)) {
+    return { record: record.state === 'unheard' ? { ...record, state: row.state } : record };
+  }
   return context.isOld || isLater(row, notice) ? {} : { record };
 }
 

@@ -9,7 +9,7 @@ import type { Page } from '../payment-row.js';
 import type { Step } from '../payment-steps.js';
 import type { Dialect, Tables } from './dialect.js';
 import { parseOne, parseSecond, parseSeenChange, type SeenKind } from './rows.js';
-import { COLUMNS, databaseForms, keyOf, ORDER_FIELDS, Sql, template } from './sql.js';
+import { COLUMNS, databaseForms, keyOf, ORDER_FIELDS, Sql } from './sql.js';
 import { CHANGE } from './sweeps.js';
 
 const [ORDER, PAYMENT, KEY] = CHANGE;
@@ -38,13 +38,13 @@ export class ChangeStatements {
     return [this.#texts.lock(literals), this.#texts.all(literals)];
   }
 
-  /** The same for an order that has a row, at a lower cost. If there is none, nothing is locked. */
-  claimKnown(change: ChangeName): readonly [lock: string, read: string] {
+  /** The same for an order that has a row, at a lower cost: two reads cost a server less than their union. */
+  claimKnown(change: ChangeName): readonly string[] {
     const literals = this.#literals(change);
-    return [this.#texts.lockKnown(literals), this.#texts.others(literals)];
+    return [this.#texts.lockKnown(literals), ...this.#texts.others(literals)];
   }
 
-  #literals({ merchantPaymentReference, referenceNumber, key }: ChangeName) {
+  #literals({ merchantPaymentReference, referenceNumber, key }: ChangeName): Literals {
     return {
       order: this.#sql.value(merchantPaymentReference),
       payment: this.#sql.value(referenceNumber),
@@ -80,7 +80,7 @@ WHERE ${isSecond(this.#sql, change)}`;
     const literals = this.#literals(change);
     const { newest, failure } = decision;
     return [
-      this.#texts.record({ occurred: change.occurredAtUs, newest, ...literals }),
+      this.#texts.record(literals, change.occurredAtUs, newest),
       ...this.settle(change, decision),
       ...(failure === undefined ? [] : [this.#texts.forget(literals)]),
     ];
@@ -184,33 +184,44 @@ WHERE 1 = 1${this.#sql.page(page, 'found_at_ms', [ORDER, PAYMENT])}`;
   }
 }
 
-/** The texts of the usual statements, which are filled in for each change. */
+/** For those who send each statement alone. */
+export const inOne = (reads: readonly string[]): string => reads.join('\nUNION ALL ');
+
+/** What identifies a change, and the time, in SQL. */
+type Literals = Readonly<Record<'order' | 'payment' | 'key' | 'now', string>>;
+
+/** The usual statements, whose texts are built once and filled in for each change. */
 function textsOf({ asText, forUpdate, list, orLock, tables }: Dialect) {
   const { changes, failures, payments } = tables;
-  const isOrder = `${ORDER} = {order}`;
-  const isPayment = `${isOrder} AND ${PAYMENT} = {payment}`;
-  const isChange = `${isPayment} AND ${KEY} = {key}`;
-  const rows = (kind: SeenKind, columns: string, table: string, condition: string) =>
-    `SELECT ${list(`'${kind}', ${columns}`)} FROM ${table} WHERE ${condition}`;
-  const order = rows('order', ORDERS, payments, isOrder);
+  const from = (kind: SeenKind, columns: string, table: string) =>
+    `SELECT ${list(`'${kind}', ${columns}`)} FROM ${table} WHERE `;
+  const fromPayments = from('order', ORDERS, payments);
+  const fromChanges = from('change', `${KEY}, ${asText('latest_rank')}`, changes);
+  const fromFailures = from('failure', 'attempts, parked', failures);
+  const attemptsOf = `SELECT ${list('attempts')} FROM ${failures} WHERE `;
+  const intoChanges = `INSERT INTO ${changes}
+  (${CHANGE.join(', ')}, occurred_at_us, latest_rank, processed_at_ms)`;
+  const isOrder = ({ order }: Literals) => `${ORDER} = ${order}`;
+  const isPayment = (of: Literals) => `${isOrder(of)} AND ${PAYMENT} = ${of.payment}`;
+  const isChange = (of: Literals) => `${isPayment(of)} AND ${KEY} = ${of.key}`;
   // Without subqueries, which cost a server more to plan than the rows that they save.
-  const processed = rows('change', `${KEY}, ${asText('latest_rank')}`, changes, isPayment);
-  const failed = rows('failure', 'attempts, parked', failures, isChange);
+  const others = (of: Literals) => [
+    `${fromChanges}${isPayment(of)}`,
+    `${fromFailures}${isChange(of)}`,
+  ];
   return {
-    lock: template(`INSERT INTO ${payments}
+    isChange,
+    others,
+    lock: ({ order, now }: Literals) => `INSERT INTO ${payments}
   (${ORDER}, body, digest, state, attempts, recorded_at_ms, changed_at_ms)
-VALUES ({order}, '', '', 'elsewhere', 0, 0, {now})${orLock(ORDER)}`),
-    lockKnown: template(`${order}${forUpdate}`),
-    all: template([order, processed, failed].join('\nUNION ALL ')),
-    others: template(`${processed}\nUNION ALL ${failed}`),
-    record: template(`INSERT INTO ${changes}
-  (${CHANGE.join(', ')}, occurred_at_us, latest_rank, processed_at_ms)
-VALUES ({order}, {payment}, {key}, {occurred}, {newest}, {now})`),
-    isChange: template(isChange),
-    forget: template(`DELETE FROM ${failures} WHERE ${isChange}`),
-    lockFailed: template(
-      `SELECT ${list('attempts')} FROM ${failures} WHERE ${isChange}${forUpdate}`,
-    ),
+VALUES (${order}, '', '', 'elsewhere', 0, 0, ${now})${orLock(ORDER)}`,
+    lockKnown: (of: Literals) => `${fromPayments}${isOrder(of)}${forUpdate}`,
+    all: (of: Literals) => inOne([`${fromPayments}${isOrder(of)}`, ...others(of)]),
+    record: ({ order, payment, key, now }: Literals, occurred: string, newest: string) =>
+      `${intoChanges}
+VALUES (${order}, ${payment}, ${key}, ${occurred}, ${newest}, ${now})`,
+    forget: (of: Literals) => `DELETE FROM ${failures} WHERE ${isChange(of)}`,
+    lockFailed: (of: Literals) => `${attemptsOf}${isChange(of)}${forUpdate}`,
   };
 }
 

@@ -21,14 +21,15 @@ type Columns = readonly (Column | undefined)[];
 
 /** @throws {StoreError} `STORE_FAILED` for a payment in a state that is unknown */
 export function parseOwnedRow(json: string): KeyedRow {
-  const [key, ...columns] = parse(json);
+  const columns = parse(json);
   const row: OwnedRow = toRow(FIELDS, columns);
-  return { key: String(key), row, nowMs: Number(columns[FIELDS.length]) };
+  return { key: String(columns[0]), row, nowMs: Number(columns[FIELDS.length + 1]) };
 }
 
+/** The fields are those of the columns after the first. */
 function toRow<Row>(fields: readonly string[], columns: Columns): Row {
   const row: Record<string, Column | undefined> = {};
-  for (const [at, field] of fields.entries()) row[field] = columns[at];
+  for (let at = 0; at < fields.length; at += 1) row[fields[at] as string] = columns[at + 1];
   if (!STATES.has(row['state'])) throw unknownRow();
   return row as Row;
 }
@@ -51,12 +52,13 @@ export function parseSeenChange(
   let newest: string | undefined;
   let isProcessed = false;
   for (const json of rows) {
-    const [kind, ...columns] = parse(json);
+    const columns = parse(json);
+    const [kind, first, second] = columns;
     if (kind === 'order') row = toRow(ORDER_FIELDS, columns);
     else if (kind === 'change') {
-      isProcessed ||= columns[0] === key;
-      newest = later(newest, String(columns[1]));
-    } else failure = { attempts: Number(columns[0]), parked: Number(columns[1]) === 1 };
+      isProcessed ||= first === key;
+      newest = later(newest, String(second));
+    } else failure = { attempts: Number(first), parked: Number(second) === 1 };
   }
   return row && { row, isProcessed, newest, failure, second: undefined };
 }

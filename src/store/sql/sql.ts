@@ -44,6 +44,8 @@ export class Sql {
   value(value: Value): string {
     if (value === undefined) return 'NULL';
     if (typeof value === 'number') return `${value}`;
+    // Most texts are plain.
+    if (!/['\\?\u0080-\uffff]/.test(value)) return `'${value}'`;
     // JSON beyond ASCII is escaped, so that it does not depend on a character set.
     return this.dialect.literal(toAsciiJson(value));
   }
@@ -80,25 +82,9 @@ WHERE merchant_payment_reference = ${this.value(key)}${condition}`;
   }
 }
 
-/** Makes a statement of its text and these values, each of which is written as SQL. */
-export type Fill = (values: Readonly<Record<string, string>>) => string;
-
-/** Splits a text at its placeholders, such as `{order}`, once. */
-export function template(text: string): Fill {
-  const parts = text.split(/[{}]/);
-  return (values) => {
-    let filled = parts[0] ?? '';
-    for (let at = 1; at < parts.length; at += 2) {
-      filled += `${values[parts[at] ?? '']}${parts[at + 1]}`;
-    }
-    return filled;
-  };
-}
-
 /** Escapes JSON beyond ASCII, so that it does not depend on the character set of a connection or a database. */
 export function toAsciiJson(json: string): string {
-  // Most texts have none, and a search costs a third of a replacement.
-  return json.search(BEYOND_ASCII) < 0 ? json : json.replaceAll(BEYOND_ASCII, toEscape);
+  return json.replaceAll(BEYOND_ASCII, toEscape);
 }
 
 const BEYOND_ASCII = /[\u0080-\uffff]/g;
