@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
 /** The package as users get it: packed, and installed in a separate folder. */
@@ -49,6 +48,8 @@ export function installPackage(): InstalledPackage {
       target: 'es2022',
       outfile,
       logLevel: 'warning',
+      // The project's own has paths, by which the package's name would mean its sources.
+      tsconfigRaw: {},
       ...options,
     });
     return outfile;
@@ -56,8 +57,7 @@ export function installPackage(): InstalledPackage {
   return {
     folder,
     root: path.join(folder, 'node_modules/merchant-payments'),
-    bundle: (source) =>
-      bundle(source, { platform: 'node', packages: 'external', plugins: [bundleZod] }),
+    bundle: (source) => bundle(source, { platform: 'node', packages: 'external' }),
     bundleForWorkers: (source) =>
       bundle(source, {
         conditions: ['workerd', 'worker'],
@@ -68,16 +68,6 @@ export function installPackage(): InstalledPackage {
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
-
-// Cases import parts of the sources, which import it; users do not have it.
-const bundleZod: Plugin = {
-  name: 'bundle-zod',
-  setup({ onResolve }) {
-    onResolve({ filter: /^zod\// }, ({ path: name }) => ({
-      path: fileURLToPath(import.meta.resolve(name)),
-    }));
-  },
-};
 
 // The starters lie in the project, where the package's name means its build and not the tarball.
 function resolveInstalled(resolveDir: string): Plugin {

@@ -2,7 +2,7 @@
 
 import type { PaymentClient } from 'merchant-payments';
 import { sqliteStore } from 'merchant-payments/sqlite';
-import type { CallbackStore, ManagedStore, PaymentStore } from 'merchant-payments/store';
+import type { CallbackStore, PaymentStore } from 'merchant-payments/store';
 
 interface Statement<Parameters extends unknown[]> {
   run(...parameters: Parameters): { changes: number; lastInsertRowid: number | bigint };
@@ -22,7 +22,7 @@ interface BetterSqlite3 {
 declare const database: BetterSqlite3;
 declare const client: PaymentClient;
 
-export const managed: ManagedStore = sqliteStore(database);
+export const managed: Required<CallbackStore> = sqliteStore(database);
 export const store = sqliteStore(database, { client, leaseMs: 30_000 });
 export const payments: PaymentStore = store;
 export const callbacks: CallbackStore = store;

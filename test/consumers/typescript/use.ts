@@ -16,23 +16,18 @@ import {
 } from 'merchant-payments/callback';
 import { callbackPlugin } from 'merchant-payments/fastify';
 import { callbackHandler as fetchHandler } from 'merchant-payments/fetch';
-import { type LambdaResult, callbackHandler as lambdaHandler } from 'merchant-payments/lambda';
+import { callbackHandler as lambdaHandler } from 'merchant-payments/lambda';
 import { type Fault, startMockServer } from 'merchant-payments/mock-server';
 import { callbackHandler } from 'merchant-payments/node';
 import { postgresStore, type Queryable } from 'merchant-payments/postgres';
 import { type CallbackReply, createCallbackReceiver } from 'merchant-payments/receiver';
 import { redisStore } from 'merchant-payments/redis';
 import { sqliteStore } from 'merchant-payments/sqlite';
-import {
-  type CallbackStore,
-  type ManagedStore,
-  memoryStore,
-  type PaymentStore,
-} from 'merchant-payments/store';
+import { type CallbackStore, memoryStore, type PaymentStore } from 'merchant-payments/store';
 import { checkCallbackEndpoint, diagnoseCallback, signCallback } from 'merchant-payments/testing';
 import { Agent, MockAgent } from 'undici-8';
 
-declare const postgres: ManagedStore<Queryable>;
+declare const postgres: CallbackStore<Queryable>;
 
 export async function useAll(): Promise<unknown[]> {
   const service = await startMockServer();
@@ -58,7 +53,8 @@ export async function useAll(): Promise<unknown[]> {
     method: 'POST',
     ...callback,
   });
-  const result: LambdaResult = await lambdaHandler(handling)({ body: '' });
+  const { statusCode } = await lambdaHandler(handling)({ body: '' });
+  const answered: number = statusCode;
   callbackHandler({
     signingSecret,
     store: postgres,
@@ -72,7 +68,7 @@ export async function useAll(): Promise<unknown[]> {
     status,
     verified.key,
     reply.outcome,
-    result,
+    answered,
     fetchHandler(handling),
     callbackPlugin,
     postgresStore,
