@@ -229,20 +229,17 @@ describe('the request of request()', () => {
     );
   });
 
-  it.each<[unknown]>([
-    [''],
-    ['x'],
-    ['//evil.example/x'],
-    ['https://evil.example/x'],
-    ['?a=1'],
-    ['/a b'],
-    ['/a\r\nX-Injected: 1'],
-    ['/a\u0000'],
-    ['/ä'],
-    ['/a#b'],
-    ['/a\\b'],
-    [undefined],
-    [42],
+  it.each<unknown>([
+    ...[
+      '',
+      'x',
+      '//evil.example/x',
+      'https://evil.example/x',
+      '?a=1',
+      '/a b',
+      '/a\r\nX-Injected: 1',
+    ],
+    ...['/a\u0000', '/ä', '/a#b', '/a\\b', undefined, 42],
   ])('is refused for the path %j', async (path) => {
     const error = await refused({ method: 'GET', path });
     expect(error).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: ['path'] }] });
@@ -251,17 +248,9 @@ describe('the request of request()', () => {
     );
   });
 
-  it.each([
-    ['/.'],
-    ['/../x'],
-    ['/a/../b'],
-    ['/a/%2E%2e/b'],
-    ['/a/.%2e?x=1'],
-    ['/a%2F..%2Fb'],
-    ['/a/..%5cb'],
-    ['/%2f%2e%2E'],
-    ['/a%5C..'],
-  ])('is refused for the dot segments of %s', async (path) => {
+  it.each(
+    '/. /../x /a/../b /a/%2E%2e/b /a/.%2e?x=1 /a%2F..%2Fb /a/..%5cb /%2f%2e%2E /a%5C..'.split(' '),
+  )('is refused for the dot segments of %s', async (path) => {
     const error = await refused({ method: 'GET', path });
     expect(error.message).toBe(
       'The request was not sent: path must not contain "." or ".." segments',
