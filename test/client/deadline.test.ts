@@ -9,6 +9,7 @@ import {
   holdDeadline,
   httpAnswer,
   order,
+  schemaOf,
   startRawServer,
   transports,
 } from './raw-server.js';
@@ -137,13 +138,7 @@ describe.each(transports)('the deadline of a call, with $name,', ({ options }) =
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
     await failureOf(client.payments.create(order, { signal }));
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-    const responseSchema = {
-      '~standard': {
-        version: 1,
-        vendor: 'test',
-        validate: () => ({ issues: [{ message: 'no' }] }),
-      },
-    } as const;
+    const responseSchema = schemaOf(() => ({ issues: [{ message: 'no' }] }));
     await failureOf(client.payments.create(order, { signal, responseSchema }));
     const last = failureOf(client.payments.create(order, { signal }));
     await server.received(4);

@@ -10,6 +10,7 @@ import {
   noRetries,
   order,
   record,
+  schemaOf,
   startRawServer,
   transports,
 } from './raw-server.js';
@@ -130,7 +131,7 @@ describe.each(transports)('error.response, with $name,', ({ options }) => {
       },
     ];
     for (const validate of schemas) {
-      const responseSchema = { '~standard': { version: 1, vendor: 'test', validate } } as const;
+      const responseSchema = schemaOf(validate);
       const call = createClient(server.url, options).payments.create(order, { responseSchema });
       const error = (await failureOf(call)) as ResponseError;
       expect(error).toBeInstanceOf(ResponseError);

@@ -7,6 +7,7 @@ import { expect, onTestFinished, vi } from 'vitest';
 import type { PaymentClientOptions } from '../../src/client/options.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { MerchantPaymentsError } from '../../src/errors.js';
+import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import { timers } from '../../src/protocol/timers.js';
 
 export const apiKey = 'key-4f1c9a';
@@ -220,3 +221,7 @@ export function withoutJitter(): void {
 }
 
 export const noRetries = { maxRetries: 0 };
+
+/** A schema by hand, as any library could make it. */
+export const schemaOf = (validate: (value: unknown) => unknown): StandardSchemaV1 =>
+  ({ '~standard': { version: 1, vendor: 'test', validate } }) as StandardSchemaV1;

@@ -91,23 +91,6 @@ describe('decideRetry', () => {
       ),
     );
   });
-
-  it('never sends again what may have been processed, unless asked to', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom<RequestOutcome>('unknown', 'accepted'),
-        fc.option(
-          fc.integer({ min: 200, max: 599 }).filter((status) => status !== 429),
-          { nil: undefined },
-        ),
-        fc.integer({ min: 1, max: 10 }),
-        (outcome, httpStatus, attempt) => {
-          const given = situation({ attempt, maxRetries: 10 });
-          expect(decideRetry(failed({ outcome, httpStatus }), given)).toBeUndefined();
-        },
-      ),
-    );
-  });
 });
 
 describe('parseRetryAfter', () => {

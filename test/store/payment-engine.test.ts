@@ -1,13 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { PaymentClient } from '../../src/client/payment-client.js';
+import type { PaymentClient } from '../../src/client/payment-client.js';
 import { RequestAbortedError, RequestTimeoutError } from '../../src/errors.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
 import type { UnresolvedPayment } from '../../src/store/attention.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { Claim } from '../../src/store/payment-row.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
+import { createClient } from '../client/raw-server.js';
 import { ContractService } from '../contract/store/service.js';
 import { collect } from '../contract/store/stage.js';
 import { MEMORY, openStore } from './memory-engine.js';
@@ -284,19 +285,13 @@ describe('a night on which the service refuses every payment', () => {
   it('keeps payments that a proxy refuses, and sends them once it lets them pass', async () => {
     const { store, service } = open();
     let isOpen = false;
-    const client = new PaymentClient({
-      baseUrl: 'https://payments.invalid',
-      apiKey: 'key',
-      apiSecret: 'secret',
+    const client = createClient('https://payments.invalid', {
       fetch: async () => {
         if (isOpen) return Response.json({ referenceNumber: 'PAY-1' }, { status: 201 });
         return new Response('<h1>400 No required SSL certificate was sent</h1>', { status: 400 });
       },
     });
-    const behindProxy = openStore(new MemoryBackend(MEMORY), {
-      client,
-      leaseMs: undefined,
-    });
+    const behindProxy = openStore(new MemoryBackend(MEMORY), { client });
     for (const reference of ['order-1', 'order-2']) {
       await behindProxy.record(order(reference), { tx: undefined });
     }
@@ -321,17 +316,10 @@ describe('a night on which the service refuses every payment', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const client = new PaymentClient({
-      baseUrl: `http://127.0.0.1:${port}`,
-      apiKey: 'key',
-      apiSecret: 'secret',
+    const client = createClient(`http://127.0.0.1:${port}`, {
       maxRetries: 1,
     });
-    onTestFinished(() => client.close());
-    const store = openStore(new MemoryBackend(MEMORY), {
-      client,
-      leaseMs: undefined,
-    });
+    const store = openStore(new MemoryBackend(MEMORY), { client });
     expect(await store.create(order('order-1'))).toMatchObject({
       state: 'recorded',
       error: { code: 'CONNECTION_FAILED', requestOutcome: 'rejected', safeToRetry: true },
