@@ -84,13 +84,6 @@ describe('requestId', () => {
   });
 });
 
-it('a redirect is not followed, and does not show where it leads', async () => {
-  const location = `https://payments.example/?token=${apiSecret}`;
-  const { message } = await answered(httpAnswer(308, '', { location }));
-  expect(message).toContain('was answered with 308. Redirects are not followed: check baseUrl.');
-  expect(message).not.toContain('payments.example');
-});
-
 describe.each(transports)('error.response, with $name,', ({ options }) => {
   const body = '{"code":"NO","amount":12345678901234567890}';
 

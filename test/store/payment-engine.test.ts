@@ -107,6 +107,14 @@ describe('the arguments of a store', () => {
   );
 });
 
+it('an amount that float arithmetic has spoilt is neither sent nor recorded', async () => {
+  const { store } = open();
+  const spoilt = { ...order('order-1'), amount: 19.99 * 100 };
+  await expect(store.create(spoilt)).rejects.toThrow('was 1999 meant?');
+  await expect(store.record(spoilt, { tx: undefined })).rejects.toThrow('was 1999 meant?');
+  expect(await store.get('order-1')).toBeUndefined();
+});
+
 describe('a call', () => {
   it('claims the payment for ten seconds more than it may take', async () => {
     const { store, backend } = open();
