@@ -44,6 +44,15 @@ function open({
   return { service, backend, store };
 }
 
+/** The same while the service holds the answer to the first creation. */
+async function openHeld() {
+  const { service, backend, store } = open();
+  const held = service.hold('order-1');
+  const first = store.create(order('order-1'));
+  await held.received;
+  return { service, backend, store, held, first };
+}
+
 /** A payment as attention() would list it after one attempt. */
 const ITEM = { merchantPaymentReference: 'order-1', attempts: 1, listedAt: new Date() };
 
@@ -147,10 +156,7 @@ describe('a call', () => {
   it.each(['the same process', 'another process'])(
     'that waits for one in %s ends when its signal aborts',
     async (where) => {
-      const { store, backend, service } = open();
-      const held = service.hold('order-1');
-      const first = store.create(order('order-1'));
-      await held.received;
+      const { store, backend, service, held, first } = await openHeld();
       const waiting = where === 'the same process' ? store : open({ backend }).store;
       const controller = new AbortController();
       const second = waiting.create(order('order-1'), { signal: controller.signal });
@@ -253,10 +259,7 @@ describe('the errors of a store', () => {
     ['extraBody differs', {}, { secret: 'of the order' }],
     ['amount, currency, extraBody differ', { amount: 1, currency: 'USD' }, { a: 1 }],
   ])('name the fields of a conflict: %s', async (what, changed, extraBody) => {
-    const { store, service } = open();
-    const held = service.hold('order-1');
-    const first = store.create(order('order-1'));
-    await held.received;
+    const { store, held, first } = await openHeld();
     const message = `Another payment is stored under this merchantPaymentReference: ${what}. Nothing was sent.`;
     const another = { ...order('order-1'), ...changed };
     const whileItIsSent = store.create(another, { extraBody });
@@ -382,10 +385,7 @@ describe('a call that waits for another process', () => {
 
   async function startWaiting() {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    const { store, backend, service } = open();
-    const held = service.hold('order-1');
-    const first = store.create(order('order-1'));
-    await held.received;
+    const { backend, held, first } = await openHeld();
     const waiting = open({ backend });
     const second = waiting.store.create(order('order-1'));
     await new Promise(setImmediate);
@@ -410,10 +410,7 @@ describe('a call that waits for another process', () => {
 
   it('sends the payment itself once the other gives up, with a full timeout', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    const { store, backend, service } = open();
-    const held = service.hold('order-1');
-    const first = store.create(order('order-1'));
-    await held.received;
+    const { backend, held, first } = await openHeld();
     const waiting = open({ backend });
     const { client } = waiting.service;
     const prepare = client[PREPARE_CREATION].bind(client);
