@@ -1,7 +1,7 @@
 // The report of the public interface: what each subpath exports, and every declaration that these need. It makes
 // changes visible in review.
 //
-// node scripts/check-api.mjs fails if the report differs node scripts/check-api.mjs --write writes it
+// node scripts/check-api.mjs fails if the report differs; with --write it writes it
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,6 +10,7 @@ import { writeDeclarations } from './declarations.mjs';
 import { moduleOf, subpaths } from './exports.mjs';
 
 const REPORT = 'test/types/merchant-payments.api.md';
+const LINE_WIDTH = 120;
 
 // Within the project, where the declarations find the packages whose types they name.
 const folder = mkdtempSync(path.resolve('dist-declarations-'));
@@ -52,10 +53,10 @@ function makeReport() {
     const names = exported[index].map((symbol) => {
       const [statement] = statementsOf(originOf(symbol, checker));
       const renamed = symbol.name === nameOf(statement) ? '' : ` = ${nameOf(statement)}`;
-      return `- ${label(symbol.name + renamed, statement)}`;
+      return label(symbol.name + renamed, statement);
     });
     const title = path.posix.join('merchant-payments', subpath);
-    return `## ${title} (${names.length})\n\n${names.sort().join('\n')}\n`;
+    return `## ${title} (${names.length})\n\n${fillLines(names.sort())}\n`;
   });
   const declarations = statements
     .map((statement) => ({ key: label(nameOf(statement), statement), text: print(statement) }))
@@ -125,7 +126,32 @@ function moduleNameOf(statement) {
 
 function print(statement) {
   const printer = ts.createPrinter({ removeComments: true });
-  return printer
-    .printNode(ts.EmitHint.Unspecified, statement, statement.getSourceFile())
-    .replace(/^export /, '');
+  const text = printer.printNode(ts.EmitHint.Unspecified, statement, statement.getSourceFile());
+  return joinLines(text.replace(/^export /, ''));
+}
+
+/** Puts on one line what fits on it, the innermost brackets first. */
+function joinLines(text) {
+  const lines = text.split('\n');
+  for (let start = lines.length - 1; start >= 0; start -= 1) {
+    const [indent] = /^ */.exec(lines[start]);
+    const size = lines.slice(start + 1).findIndex((line) => !line.startsWith(`${indent} `)) + 1;
+    if (size < 2) continue;
+    const all = lines.slice(start, start + size + 1).map((line) => line.trimStart());
+    const one = indent + all.join(' ').replaceAll('[ ', '[').replaceAll(' ]', ']');
+    if (one.length <= LINE_WIDTH) lines.splice(start, all.length, one);
+    const inner = all.slice(1, -1).map((line) => line.replace(/,$/, ''));
+    if (one.length > LINE_WIDTH && inner.every((line) => /^"[^"]+"$/.test(line)))
+      lines.splice(start + 1, inner.length, ...fillLines(inner, `${indent}    `).split('\n'));
+  }
+  return lines.join('\n');
+}
+
+/** Writes names one after the other, in as few lines as they need. */
+function fillLines(names, indent = '') {
+  const filled = names.reduce((before, name) => {
+    const width = before.length - before.lastIndexOf('\n') - 1;
+    return `${before},${width + name.length + 3 > LINE_WIDTH ? `\n${indent}` : ' '}${name}`;
+  });
+  return indent + filled;
 }

@@ -21,14 +21,21 @@ if (last !== null) {
 function findProblem(version, unreleased) {
   const current = readDigests();
   if (process.argv.includes('--release')) {
-    const lines = [version, ...[...current].map((entry) => entry.join(' '))];
-    writeFileSync(RELEASED, `${lines.join('\n')}\n`);
+    // A row for each first letter: nobody reads digests.
+    const rows = new Map();
+    for (const [name, digest] of current)
+      rows.set(name[0], [...(rows.get(name[0]) ?? []), name, digest]);
+    const lines = [...rows.values()].map((row) => row.join(' '));
+    writeFileSync(RELEASED, [version, ...lines, ''].join('\n'));
   }
-  const kept = existsSync(RELEASED) ? readFileSync(RELEASED, 'utf8').trim().split('\n') : [];
-  if (kept[0] !== version) {
+  const [keptVersion, ...rows] = existsSync(RELEASED)
+    ? readFileSync(RELEASED, 'utf8').split('\n')
+    : [];
+  if (keptVersion !== version) {
     return `${RELEASED} is not that of ${version}; run: node scripts/check-freeze.mjs --release`;
   }
-  const released = new Map(kept.slice(1).map((line) => line.split(' ')));
+  const entries = rows.join(' ').matchAll(/(\w+) (\w+)/g);
+  const released = new Map([...entries].map(([, name, digest]) => [name, digest]));
   const changed = [...new Set([...released.keys(), ...current.keys()])].filter(
     (name) => released.get(name) !== current.get(name),
   );
@@ -41,7 +48,7 @@ function findProblem(version, unreleased) {
   return `Changed since ${version}, but named by no "### Breaking" or "### Added" above it in CHANGELOG.md: ${silent.join(', ')}`;
 }
 
-/** A digest of what the report declares under each name. */
+/** A digest of what the report declares under each name, wherever its lines break. */
 function readDigests() {
   const texts = new Map();
   const [, block] = readFileSync(REPORT, 'utf8').split(/^```(?:ts)?$/m);
@@ -50,6 +57,7 @@ function readDigests() {
       /^(?:declare |abstract |class |function |const |interface |type )+(\w+)/.exec(text) ?? [];
     if (name !== undefined) texts.set(name, (texts.get(name) ?? '') + text.trim());
   }
-  const digest = (text) => createHash('sha256').update(text).digest('hex').slice(0, 16);
+  const digest = (text) =>
+    createHash('sha256').update(text.replace(/\s+/g, ' ')).digest('hex').slice(0, 12);
   return new Map([...texts].map(([name, text]) => [name, digest(text)]));
 }

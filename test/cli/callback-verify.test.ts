@@ -66,16 +66,10 @@ describe('callback verify', () => {
   test.each<[string, unknown, string[]]>([
     ['secret-edge-space', capture(), ['--signing-secret', `${signingSecret} `]],
     ['secret-quoted', capture(), ['--signing-secret', `"${signingSecret}"`]],
-    ['signature-missing', { ...capture(), headers: { 'x-timestamp': String(SECONDS) } }, []],
-    ['signature-malformed', capture({ 'x-signature': 'no signature' }), []],
     ['signature-encoding', capture(), ['--signature-encoding', 'base64']],
     ['timestamp-unit', capture(), ['--timestamp-unit', 'milliseconds']],
     ['timestamp-outside-window', capture(), ['--at', String(SECONDS + 301)]],
     ['timestamp-outside-window', capture(), ['--at', '2026-01-31T12:00:02Z', '--tolerance', '1']],
-    ['body-not-raw', { ...capture(), rawBody: record }, []],
-    ['body-reserialized', { ...capture(), rawBody: JSON.stringify(record, null, 2) }, []],
-    ['record-invalid', signed('{"status":1}'), []],
-    ['secret-other', capture({ 'x-signature': hmac('something else') }), []],
     ['unexplained', { ...capture(), rawBody: '{}' }, []],
   ])('finds %s', async (expected, input, args) => {
     const at = args.includes('--at') ? [] : AT;
@@ -146,12 +140,6 @@ describe('callback verify', () => {
     expect(stderr).toContain('merchant-payments: standard input is empty: pipe in the callback');
   });
 
-  test('takes several secrets while rotating', async () => {
-    const secrets = ['--signing-secret=new', `--signing-secret=${signingSecret}`];
-    expect(await diagnose(capture(), ...secrets)).toMatchObject({ code: 0, secretIndex: 1 });
-    expect(await diagnose(capture(), '--signing-secret=new')).toMatchObject({ code: 1 });
-  });
-
   test('a tolerance of 0 is the same second', async () => {
     const inSecond = await diagnose(capture(), '--tolerance', '0');
     expect(inSecond.code).toBe(0);
@@ -167,13 +155,6 @@ describe('callback verify', () => {
     const { code, stderr } = await verify('{"rawBody":""}');
     expect(code).toBe(2);
     expect(stderr).toContain('headers');
-  });
-
-  test('a pasted curl command is refused, and the message says what to give', async () => {
-    const curl = `curl 'http://x' -H '${lines[1]}' --data-raw '${body}'`;
-    const { code, stdout, stderr } = await verify(curl);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/a curl command can't be read: give .*with headers and rawBody\n$/);
   });
 
   test.each([

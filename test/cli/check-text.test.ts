@@ -3,7 +3,6 @@ import { describeReport } from '../../src/cli/check-report.js';
 import { createReport, failed, passed, skipped } from './sample-report.js';
 
 const asIs = (_style: string, text: string) => text;
-const _named = (style: string, text: string) => `<${style}>${text}</>`;
 const report = createReport(passed, failed, skipped, { ...skipped, id: 'duplicate-effect' });
 
 test('a report of checks: what failed, what to do, with a line to paste; what was skipped; totals', () => {
@@ -55,14 +54,6 @@ test('an answer cannot control the terminal', () => {
   expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
   expect(text).toContain('\\x1b[31m');
   expect(text).toContain('\\u202e');
-});
-
-test('says that no callback was acknowledged, and names --reference', () => {
-  const none = { ...createReport(passed, skipped), passed: false };
-  const lines = describeReport(none, { width: 80, paint: asIs });
-  expect(lines.join(' ')).toMatch(/No callback was acknowledged, .*--reference <text>/);
-  const others = describeReport(report, { width: 80, paint: asIs });
-  expect(others.join(' ')).not.toContain('No callback was acknowledged');
 });
 
 test('the cause comes first, with what the endpoint said', () => {

@@ -81,19 +81,6 @@ test('text from outside cannot control the terminal', async () => {
   }
 });
 
-test('colours are for terminals, unless NO_COLOR says otherwise', async () => {
-  await using mock = await startMock();
-  await mock.run('fault', 'add', 'request', 'hang');
-  const list = async (variables: Readonly<Record<string, string>>, columns?: number) => {
-    const env = { MERCHANT_PAYMENTS_MOCK_URL: mock.url, ...variables };
-    return (await startCommand(['fault', 'list'], { env, ...(columns && { columns }) }).ended)
-      .stdout;
-  };
-  expect(await list({ TERM: 'xterm-256color' }, 80)).toContain('\u001b[33mhang');
-  expect(await list({ TERM: 'xterm-256color', NO_COLOR: '1' }, 80)).not.toContain('\u001b');
-  expect(await list({})).not.toContain('\u001b');
-});
-
 test('a table that is wider than the terminal is a list, and nothing in it is cut', async () => {
   await using mock = await startMock();
   const path = `path=/${'x'.repeat(200)}`;

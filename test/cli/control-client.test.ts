@@ -107,23 +107,6 @@ describe('the address of the mock', () => {
       terminal: { env: { MERCHANT_PAYMENTS_MOCK_URL: variable } },
     });
 
-  test('may be the base address or that of the dashboard', async () => {
-    await using server = await startServer((request, response) =>
-      response.end(JSON.stringify({ url: request.url })),
-    );
-    for (const end of ['', '/', '/_mock', '/_mock/']) {
-      const client = connect(`${server.url}${end}`)();
-      expect(await client.call(state)).toEqual({ url: '/_mock/state' });
-    }
-  });
-
-  test('is that of the flag, otherwise that of the environment', async () => {
-    await using server = await startServer((_request, response) => response.end('{}'));
-    const closed = `http://127.0.0.1:${await reserveClosedPort()}`;
-    expect(await connect(server.url, closed)().call(state)).toEqual({});
-    expect(await connect(undefined, server.url)().call(state)).toEqual({});
-  });
-
   test('is refused by the name of the flag or variable', () => {
     expect(connect('localhost:4242', 'http://127.0.0.1')).toThrow(
       '--mock-url must begin with http',

@@ -35,27 +35,6 @@ function startLog(options: Parameters<typeof createMockService>[0] = {}) {
   return { service, lines, post, create };
 }
 
-test('a creation is one line, a callback another, and the cause comes first', async () => {
-  await using endpoint = await startEndpoint((count) => (count === 1 ? 503 : 200));
-  const { service, lines, create } = startLog({
-    callbackUrl: endpoint.url,
-    retryScheduleMs: [0],
-  });
-  await create('order-1');
-  await service.setStatus('order-1', 'paid');
-  await service.waitForDelivery({ attempt: 2 });
-  await create('order-1');
-  await create('order-2');
-  expect(lines).toEqual([
-    '→ POST /api/payments 201 order-1 2500 EUR',
-    '← 503 order-1 paid, try 1, retry in 0ms',
-    '← 200 order-1 paid, try 2',
-    '→ POST /api/payments 201 order-1 2500 EUR, second payment',
-    '→ POST /api/payments 201 order-2 2500 EUR',
-  ]);
-  await service.close();
-});
-
 test('each line begins with the local time of day', () => {
   const log = new EventLog(styled, () => at);
   expect(log.line({ type: 'reset' })).toBe('<dim>07:08:09  · reset, everything removed');

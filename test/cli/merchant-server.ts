@@ -64,10 +64,3 @@ export async function serve(
     },
   };
 }
-
-/** The spellings in which a secret could show. */
-export function spellingsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  const encoded = (['hex', 'base64', 'base64url'] as const).map((name) => bytes.toString(name));
-  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), ...encoded];
-}

@@ -1,24 +1,13 @@
-import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { Credentials } from '../../src/client/credentials.js';
-import type { PaymentClientOptions } from '../../src/client/options.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import { InvalidOptionError } from '../../src/errors.js';
-import { failureOf, order } from './raw-server.js';
+import { failureOf, order, refusalOf } from './raw-server.js';
 
 const redactBy = (credentials: Credentials, text: string, body?: string) =>
   credentials.redactor.redactAll([text], body)[0] as string;
 
-function refusalOf(apiKey: unknown, apiSecret: unknown): InvalidOptionError {
-  const given = { baseUrl: 'https://payments.example', apiKey, apiSecret };
-  try {
-    new PaymentClient(given as PaymentClientOptions);
-  } catch (error) {
-    expect(error).toBeInstanceOf(InvalidOptionError);
-    return error as InvalidOptionError;
-  }
-  throw new Error('The credentials were accepted');
-}
+const refused = (apiKey: unknown, apiSecret: unknown) =>
+  refusalOf({ baseUrl: 'https://payments.example', apiKey, apiSecret });
 
 const text = 'must be a string that is not empty; received';
 const bad: readonly [string, unknown, string][] = [
@@ -45,21 +34,20 @@ const bad: readonly [string, unknown, string][] = [
 describe('credentials', () => {
   it.each(bad)('refuse %s, naming the option', (_what, value, says) => {
     for (const [error, option] of [
-      [refusalOf(value, 'good'), 'apiKey'],
-      [refusalOf('good', value), 'apiSecret'],
+      [refused(value, 'good'), 'apiKey'],
+      [refused('good', value), 'apiSecret'],
     ] as const) {
       expect(error.option).toBe(option);
       expect(error.message.startsWith(`${option} `)).toBe(true);
       expect(error.message).toContain(says);
-      expect(inspect(error, { showHidden: true })).not.toContain('hunter');
     }
   });
 
   it('name the variable and fromEnv when they are missing', () => {
-    expect(refusalOf(undefined, 'good').message).toContain(
+    expect(refused(undefined, 'good').message).toContain(
       'pass it, or set MERCHANT_PAYMENTS_API_KEY and use PaymentClient.fromEnv()',
     );
-    expect(refusalOf('good', undefined).message).toContain('set MERCHANT_PAYMENTS_API_SECRET');
+    expect(refused('good', undefined).message).toContain('set MERCHANT_PAYMENTS_API_SECRET');
   });
 
   it.each(['https://payments.example', 'https://10.0.0.7', 'http://pay.localhost'])(
@@ -94,25 +82,9 @@ describe('credentials', () => {
   );
 
   it('refuse a colon in the key, where HTTP Basic would end it', () => {
-    const error = refusalOf('key:hunter2', 'good');
+    const error = refused('key:hunter2', 'good');
     expect(error.option).toBe('apiKey');
     expect(error.message).toContain('apiKey must not contain a colon');
-    expect(error.message).not.toContain('hunter2');
-  });
-
-  it('take a colon, a space and any script in the secret', async () => {
-    let authorization: string | null = null;
-    const client = new PaymentClient({
-      baseUrl: 'https://payments.example',
-      apiKey: 'Schlüssel',
-      apiSecret: 'a:b c:ö€😀 \u00a0z',
-      async fetch(_url, init) {
-        authorization = new Headers(init?.headers).get('authorization');
-        return Response.json({});
-      },
-    });
-    await client.payments.create(order);
-    expect(authorization).toBe('Basic U2NobMO8c3NlbDphOmIgYzrDtuKCrPCfmIAgwqB6');
   });
 });
 

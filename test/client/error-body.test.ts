@@ -10,6 +10,7 @@ import {
   noRetries,
   order,
   record,
+  schemaOf,
   startRawServer,
   transports,
 } from './raw-server.js';
@@ -83,13 +84,6 @@ describe('requestId', () => {
   });
 });
 
-it('a redirect is not followed, and does not show where it leads', async () => {
-  const location = `https://payments.example/?token=${apiSecret}`;
-  const { message } = await answered(httpAnswer(308, '', { location }));
-  expect(message).toContain('was answered with 308. Redirects are not followed: check baseUrl.');
-  expect(message).not.toContain('payments.example');
-});
-
 describe.each(transports)('error.response, with $name,', ({ options }) => {
   const body = '{"code":"NO","amount":12345678901234567890}';
 
@@ -130,7 +124,7 @@ describe.each(transports)('error.response, with $name,', ({ options }) => {
       },
     ];
     for (const validate of schemas) {
-      const responseSchema = { '~standard': { version: 1, vendor: 'test', validate } } as const;
+      const responseSchema = schemaOf(validate);
       const call = createClient(server.url, options).payments.create(order, { responseSchema });
       const error = (await failureOf(call)) as ResponseError;
       expect(error).toBeInstanceOf(ResponseError);

@@ -12,6 +12,7 @@ import {
   order,
   record,
   refusedPort,
+  schemaOf,
   startRawServer,
   withoutJitter,
 } from './raw-server.js';
@@ -193,8 +194,7 @@ describe('the tracing channel merchant-payments:call', () => {
 
   it('tells of an answer that does not fit responseSchema', async () => {
     const calls = recordCalls();
-    const validate = () => ({ issues: [{ message: 'no' }] });
-    const responseSchema = { '~standard': { version: 1, vendor: 'own', validate } } as const;
+    const responseSchema = schemaOf(() => ({ issues: [{ message: 'no' }] }));
     const server = await startRawServer({ answer: () => created });
     const call = createClient(server.url).payments.create(order, { responseSchema });
     await failureOf(call);

@@ -1,9 +1,8 @@
-import { inspect } from 'node:util';
 import { MockAgent } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { PaymentClientOptions, RequestOptions } from '../../src/client/options.js';
+import type { RequestOptions } from '../../src/client/options.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import { InvalidOptionError } from '../../src/errors.js';
+import type { InvalidOptionError } from '../../src/errors.js';
 import {
   apiKey,
   apiSecret,
@@ -11,21 +10,11 @@ import {
   created,
   failureOf,
   order,
+  refusalOf,
   startRawServer,
 } from './raw-server.js';
 
 const required = { baseUrl: 'https://payments.example', apiKey, apiSecret };
-
-function refusalOf(options: unknown): InvalidOptionError {
-  try {
-    new PaymentClient(options as PaymentClientOptions);
-  } catch (error) {
-    expect(error).toBeInstanceOf(InvalidOptionError);
-    expect(inspect(error, { showHidden: true })).not.toContain(apiSecret);
-    return error as InvalidOptionError;
-  }
-  throw new Error('The options were accepted');
-}
 
 function refusalFromEnv(overrides: object): InvalidOptionError {
   try {

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PaymentClientOptions } from '../../src/client/options.js';
-import { PaymentClient } from '../../src/client/payment-client.js';
 import { ResponseError } from '../../src/errors.js';
 import { startMockServer } from '../../src/mock-server/server.js';
 import { memoryStore } from '../../src/store/memory.js';
@@ -11,14 +10,8 @@ async function startBehindPage(options: Partial<PaymentClientOptions> = {}) {
   const mock = await startMockServer();
   onTestFinished(() => mock.close());
   mock.faults.add({ on: 'request', type: 'html-error', status: 200 });
-  const client = new PaymentClient({
-    baseUrl: mock.url,
-    apiKey: mock.apiKey,
-    apiSecret: mock.apiSecret,
-    ...options,
-  });
-  onTestFinished(() => client.close());
-  return { mock, client };
+  const { url, apiKey, apiSecret } = mock;
+  return { mock, client: createClient(url, { apiKey, apiSecret, ...options }) };
 }
 
 describe('a page in place of the answer to a creation', () => {

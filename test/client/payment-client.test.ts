@@ -88,6 +88,7 @@ describe('close()', () => {
     ]) {
       const error = await failureOf(call);
       expect(error).toMatchObject({ code: 'CONNECTION_FAILED', requestOutcome: 'not-sent' });
+      expect(error.safeToRetry).toBe(false);
       expect(error.message).toContain('/api/payments was not sent: the client was closed');
     }
     await closing;

@@ -13,6 +13,7 @@ async function issuesOf(input: unknown, extraBody?: unknown): Promise<readonly I
   const error = await failureOf(client().payments.create(input as CreatePaymentInput, options));
   expect(error).toBeInstanceOf(InvalidRequestError);
   expect(error).toMatchObject({ code: 'INVALID_REQUEST', requestOutcome: 'not-sent' });
+  expect(error.safeToRetry).toBe(false);
   expect(error.message).toMatch(/^The request was not sent: /);
   return (error as InvalidRequestError).issues;
 }
@@ -75,14 +76,6 @@ describe('the input of a creation', () => {
     expect(await sent({ ...order, amount })).toBe(
       `{"merchantPaymentReference":"order-1001","amount":${text},"currency":"EUR"}`,
     );
-  });
-
-  it('goes out as it is, whatever its script', async () => {
-    const merchantPaymentReference = ' Bestellung "Ü" 😀\u2028 ';
-    expect(JSON.parse(await sent({ ...order, merchantPaymentReference }))).toEqual({
-      ...order,
-      merchantPaymentReference,
-    });
   });
 
   // Without extraBody a good input takes a shorter way, which must not take more than the long one.
@@ -229,20 +222,17 @@ describe('the request of request()', () => {
     );
   });
 
-  it.each<[unknown]>([
-    [''],
-    ['x'],
-    ['//evil.example/x'],
-    ['https://evil.example/x'],
-    ['?a=1'],
-    ['/a b'],
-    ['/a\r\nX-Injected: 1'],
-    ['/a\u0000'],
-    ['/ä'],
-    ['/a#b'],
-    ['/a\\b'],
-    [undefined],
-    [42],
+  it.each<unknown>([
+    ...[
+      '',
+      'x',
+      '//evil.example/x',
+      'https://evil.example/x',
+      '?a=1',
+      '/a b',
+      '/a\r\nX-Injected: 1',
+    ],
+    ...['/a\u0000', '/ä', '/a#b', '/a\\b', undefined, 42],
   ])('is refused for the path %j', async (path) => {
     const error = await refused({ method: 'GET', path });
     expect(error).toMatchObject({ code: 'INVALID_REQUEST', issues: [{ path: ['path'] }] });
@@ -251,17 +241,9 @@ describe('the request of request()', () => {
     );
   });
 
-  it.each([
-    ['/.'],
-    ['/../x'],
-    ['/a/../b'],
-    ['/a/%2E%2e/b'],
-    ['/a/.%2e?x=1'],
-    ['/a%2F..%2Fb'],
-    ['/a/..%5cb'],
-    ['/%2f%2e%2E'],
-    ['/a%5C..'],
-  ])('is refused for the dot segments of %s', async (path) => {
+  it.each(
+    '/. /../x /a/../b /a/%2E%2e/b /a/.%2e?x=1 /a%2F..%2Fb /a/..%5cb /%2f%2e%2E /a%5C..'.split(' '),
+  )('is refused for the dot segments of %s', async (path) => {
     const error = await refused({ method: 'GET', path });
     expect(error.message).toBe(
       'The request was not sent: path must not contain "." or ".." segments',

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 // Loaded before any deadline runs: the client's first call imports it inside its own.
 import 'undici';
+import { inspect } from 'node:util';
 import { expect, onTestFinished, vi } from 'vitest';
 import type { PaymentClientOptions } from '../../src/client/options.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
-import { MerchantPaymentsError } from '../../src/errors.js';
+import { InvalidOptionError, MerchantPaymentsError } from '../../src/errors.js';
+import type { StandardSchemaV1 } from '../../src/protocol/standard-schema.js';
 import { timers } from '../../src/protocol/timers.js';
 
 export const apiKey = 'key-4f1c9a';
@@ -213,6 +215,18 @@ export function startForgetfulServer(headers: Record<string, string> = {}) {
   });
 }
 
+/** What a client refuses about its options. */
+export function refusalOf(options: unknown): InvalidOptionError {
+  try {
+    new PaymentClient(options as PaymentClientOptions);
+  } catch (error) {
+    expect(error).toBeInstanceOf(InvalidOptionError);
+    expect(inspect(error, { showHidden: true })).not.toContain('hunter');
+    return error as InvalidOptionError;
+  }
+  throw new Error('The options were accepted');
+}
+
 /** Retries at once: jitter between nothing and the bound comes out as nothing. */
 export function withoutJitter(): void {
   const spy = vi.spyOn(Math, 'random').mockReturnValue(0);
@@ -220,3 +234,7 @@ export function withoutJitter(): void {
 }
 
 export const noRetries = { maxRetries: 0 };
+
+/** A schema by hand, as any library could make it. */
+export const schemaOf = (validate: (value: unknown) => unknown): StandardSchemaV1 =>
+  ({ '~standard': { version: 1, vendor: 'test', validate } }) as StandardSchemaV1;

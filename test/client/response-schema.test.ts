@@ -11,16 +11,9 @@ import {
   httpAnswer,
   order,
   record,
+  schemaOf,
   startRawServer,
 } from './raw-server.js';
-
-const schema = (validate: (value: unknown) => unknown): StandardSchemaV1 => ({
-  '~standard': {
-    version: 1,
-    vendor: 'test',
-    validate: validate as StandardSchemaV1['~standard']['validate'],
-  },
-});
 
 async function create(responseSchema: StandardSchemaV1, answer = created) {
   const server = await startRawServer({ answer: () => answer });
@@ -41,8 +34,8 @@ async function refusal(responseSchema: StandardSchemaV1, answer?: string): Promi
 
 describe('responseSchema', () => {
   it.each<[string, StandardSchemaV1]>([
-    ['at once', schema(() => ({ value: 'output' }))],
-    ['later', schema(async () => ({ value: 'output' }))],
+    ['at once', schemaOf(() => ({ value: 'output' }))],
+    ['later', schemaOf(async () => ({ value: 'output' }))],
   ])(
     'that answers %s gives response.body its output and leaves payment as received',
     async (_when, given) => {
@@ -71,7 +64,7 @@ describe('responseSchema', () => {
       { message: 'must be longer', path: ['items', 0, { key: 'name' }], input: 'planted' },
       { message: 'must be better' },
     ];
-    const error = await refusal(schema(() => ({ issues })));
+    const error = await refusal(schemaOf(() => ({ issues })));
     expect(error.issues).toEqual([
       { path: ['items', 0, 'name'], message: 'must be longer' },
       { path: [], message: 'must be better' },
@@ -85,7 +78,7 @@ describe('responseSchema', () => {
     const issues = [
       { message: `got\u009b\n${apiSecret}`, path: ['a\u0000b', { key: `of ${apiSecret}` }] },
     ];
-    const error = await refusal(schema(() => ({ issues })));
+    const error = await refusal(schemaOf(() => ({ issues })));
     expect(error.issues).toEqual([{ path: ['a b', 'of [redacted]'], message: 'got [redacted]' }]);
     expect(error.message).not.toContain(apiSecret);
   });
@@ -93,14 +86,14 @@ describe('responseSchema', () => {
   it.each<[string, StandardSchemaV1]>([
     [
       'throws',
-      schema(() => {
+      schemaOf(() => {
         throw new Error('hunter2');
       }),
     ],
-    ['rejects', schema(() => Promise.reject(new Error('hunter2')))],
-    ['answers undefined', schema(() => undefined)],
-    ['answers issues that are no list', schema(() => ({ issues: 'hunter2' }))],
-    ['answers issues without messages', schema(() => ({ issues: [{}] }))],
+    ['rejects', schemaOf(() => Promise.reject(new Error('hunter2')))],
+    ['answers undefined', schemaOf(() => undefined)],
+    ['answers issues that are no list', schemaOf(() => ({ issues: 'hunter2' }))],
+    ['answers issues without messages', schemaOf(() => ({ issues: [{}] }))],
   ])('that %s leaves the payment accepted, and what it said out', async (_how, given) => {
     const error = await refusal(given);
     expect(error.message).toContain('responseSchema threw, or returned neither a value nor issues');
@@ -119,7 +112,7 @@ describe('responseSchema', () => {
     const begun = new Promise<void>((resolve) => {
       asked = resolve;
     });
-    const responseSchema = schema(() => {
+    const responseSchema = schemaOf(() => {
       asked();
       return new Promise(() => {});
     });
@@ -135,14 +128,14 @@ describe('responseSchema', () => {
 
   it('that finds any number of issues has a hundred of them told', async () => {
     const issues = Array.from({ length: 101 }, (_, index) => ({ message: 'm', path: [index] }));
-    const error = await refusal(schema(() => ({ issues })));
+    const error = await refusal(schemaOf(() => ({ issues })));
     expect(error.issues).toHaveLength(100);
     expect(error.issues?.at(-1)?.path).toEqual([99]);
   });
 
   it('is not asked about an answer that is no 2xx', async () => {
     let asked = 0;
-    const given = schema((value) => {
+    const given = schemaOf((value) => {
       asked += 1;
       return { value };
     });

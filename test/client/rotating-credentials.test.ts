@@ -3,20 +3,24 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { PaymentClientOptions } from '../../src/client/options.js';
 import { PaymentClient } from '../../src/client/payment-client.js';
 import { RequestError } from '../../src/errors.js';
-import { apiKey, apiSecret, created, failureOf, order, startRawServer } from './raw-server.js';
+import {
+  apiKey,
+  apiSecret,
+  createClient as createClientOf,
+  created,
+  failureOf,
+  order,
+  startRawServer,
+} from './raw-server.js';
+
+type Options = Partial<PaymentClientOptions>;
 
 const basic = (key: string, secret: string) => `Basic ${btoa(`${key}:${secret}`)}`;
 
-function createClient(options: Partial<PaymentClientOptions>): PaymentClient {
-  const client = new PaymentClient({
-    baseUrl: 'https://payments.invalid',
-    apiKey,
-    apiSecret,
-    ...options,
-  });
-  onTestFinished(() => client.close());
-  return client;
-}
+const createClient = ({
+  baseUrl = 'https://payments.invalid',
+  ...options
+}: Options): PaymentClient => createClientOf(baseUrl as string, options);
 
 describe('credentials as functions', () => {
   it('are read at each call, and rotate without a restart', async () => {

@@ -1,11 +1,9 @@
 import { Agent, buildConnector } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { PaymentClient } from '../../src/client/payment-client.js';
 import {
   createClient,
   created,
   failureOf,
-  holdDeadline,
   httpAnswer,
   order,
   type RawRequest,
@@ -217,42 +215,6 @@ describe('whether a call may be made again, by the failures of a creation', () =
     expect(error).toMatchObject({ requestOutcome, safeToRetry });
     expect(error.message.includes('safe to try again')).toBe(safeToRetry);
     expect(server.requests).toHaveLength(requests);
-  });
-
-  it('a deadline that passes in the wait after a 429', async () => {
-    const { timeoutMs, expire } = holdDeadline();
-    const server = await startScripted(httpAnswer(429, '', { 'retry-after': '20' }));
-    const warned: (() => void)[] = [];
-    const waiting = new Promise<void>((resolve) => void warned.push(resolve));
-    const quiet = () => {};
-    const logger = { debug: quiet, info: quiet, warn: () => warned[0]?.(), error: quiet };
-    const client = createClient(server.url, { timeoutMs, logger });
-    const failure = failureOf(client.payments.create(order));
-    await waiting;
-    setImmediate(expire);
-    expect(await failure).toMatchObject({
-      code: 'TIMEOUT',
-      requestOutcome: 'rejected',
-      safeToRetry: true,
-    });
-  });
-
-  it.each<[string, (client: PaymentClient) => Promise<unknown>]>([
-    ['bad input', (client) => client.payments.create({ ...order, amount: Number.NaN })],
-    ['a bad option', (client) => client.payments.create(order, { timeoutMs: 0 })],
-    [
-      'a closed client',
-      async (client) => {
-        await client.close();
-        return client.payments.create(order);
-      },
-    ],
-  ])('%s', async (_what, act) => {
-    const client = createClient('https://payments.invalid');
-    expect(await failureOf(act(client))).toMatchObject({
-      requestOutcome: 'not-sent',
-      safeToRetry: false,
-    });
   });
 });
 

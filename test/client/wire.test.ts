@@ -55,9 +55,9 @@ describe.each(transports)('on the wire, with $name,', ({ name, options }) => {
   });
 
   it('the credentials are HTTP Basic of their UTF-8 bytes', async () => {
-    const { headers } = await received({ ...options, apiKey: 'test', apiSecret: '123£' });
-    // The example of RFC 7617, section 2.1.
-    expect(headers['authorization']).toBe('Basic dGVzdDoxMjPCow==');
+    const secret = { apiKey: 'Schlüssel', apiSecret: 'a:b c:ö€😀 \u00a0z' };
+    const { headers } = await received({ ...options, ...secret });
+    expect(headers['authorization']).toBe('Basic U2NobMO8c3NlbDphOmIgYzrDtuKCrPCfmIAgwqB6');
   });
 
   it('a body is counted in bytes, not characters', async () => {

@@ -4,7 +4,7 @@ import { Cap } from '../../src/mock-server/state/cap.js';
 import { PaymentBook } from '../../src/mock-server/state/payments.js';
 import { SeededIds } from '../../src/mock-server/state/seeded-ids.js';
 
-function createBook(entries = 10): PaymentBook {
+function createBook(entries: number): PaymentBook {
   return new PaymentBook({
     cap: new Cap('payments', entries, () => undefined),
     clock: createManualClock({ now: 1_000_000 }),
@@ -42,17 +42,4 @@ test('a second payment for an order names the first, also once that was dropped'
   expect(book.seconds).toBe(1);
   book.clear();
   expect([book.seconds, book.ofOrder('order-0')]).toEqual([0, []]);
-});
-
-test.each([
-  [{ referenceNumber: 'unknown', merchantPaymentReference: 'order-1' }, undefined],
-  [{ merchantPaymentReference: 'order-1' }, 'order-1'],
-  [{ referenceNumber: undefined, merchantPaymentReference: 'order-1' }, 'order-1'],
-  ['order-1', 'order-1'],
-  ['', undefined],
-  ['order-2', undefined],
-])('%j names the payment %s', (given, found) => {
-  const book = createBook();
-  book.create(order(1));
-  expect(book.get(given)?.merchantPaymentReference).toBe(found);
 });

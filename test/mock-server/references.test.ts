@@ -28,13 +28,3 @@ test.each(names)('everything takes a payment by %s', async (_what, toPayment) =>
   expect(await server.waitForRequest(payment)).toMatchObject({ referenceNumber });
   expect(server.payments.get(payment)).toMatchObject({ referenceNumber, status: 'refunded' });
 });
-
-test('a payment of the mock can be waited for', async () => {
-  await using endpoint = await startEndpoint();
-  await using server = await startMockServer({ callbackUrl: endpoint.url });
-  await createPayment(server);
-  const [payment] = server.payments.list() as [ReturnType<typeof server.payments.list>[0]];
-  const delivery = server.waitForDelivery(payment);
-  await server.pay(payment);
-  expect(await delivery).toMatchObject({ referenceNumber: payment.referenceNumber });
-});

@@ -131,8 +131,8 @@ describe.skipIf(!url)('a user who may not create anything', () => {
   const user = 'mp_store_setup_app';
   const account = `'${user}'@'%'`;
   const pools: Pool[] = [];
-  const open = () => {
-    const named = new URL(inDatabase(url, database));
+  const open = (name = database) => {
+    const named = new URL(inDatabase(url, name));
     named.username = user;
     named.password = 'app';
     const pool = mysql.createPool(named.href);
@@ -155,6 +155,7 @@ describe.skipIf(!url)('a user who may not create anything', () => {
   });
 
   it('may call setup where a migration has made the tables, process and prune', async () => {
+    await mysqlStore(open('information_schema'), { prefix: `${database}.payment_store_` }).setup();
     const store = mysqlStore<PoolConnection>(open());
     await store.setup();
     expect(await outcomeOf(store, change('user'), nothing)).toBe('processed');

@@ -139,12 +139,13 @@ describe.skipIf(!process.env['MYSQL_URL'])('mysqlStore, whatever its pool is set
   it.each([
     { rowsAsArray: true },
     { nestTables: '_' },
+    { nestTables: true },
     { namedPlaceholders: true },
     { typeCast: false },
   ])('knows duplicates and older changes, with %o', async (options) => {
     const store = mysqlStore(openPool(options));
     await store.setup();
-    const reference = `pool-${Object.keys(options)}`;
+    const reference = `pool-${Object.entries(options)}`;
     const told: unknown[] = [];
     for (const minute of [2, 2, 3, 1, 2]) {
       told.push(await isCurrent(store, change(reference, minute)));

@@ -11,6 +11,7 @@ it('rejects with the database’s own error as the cause when it is closed', asy
   const before = timers().length;
   await expect(outcomeOf(postgresStore(closed), change('closed'), nothing)).rejects.toMatchObject({
     code: 'STORE_FAILED',
+    message: expect.stringContaining('nothing was done'),
     cause: { message: 'PGlite is closed' },
   });
   expect(timers()).toHaveLength(before);

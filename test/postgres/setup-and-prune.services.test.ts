@@ -56,6 +56,20 @@ describe.skipIf(!process.env['DATABASE_URL'])('setup', () => {
     held.finish();
     expect(await running).toBe('processed');
   });
+
+  it('gives up where a part is missing of a table in use, which all else would wait for', async () => {
+    await observer.query('DROP INDEX payment_store_changes_processed');
+    const user = await openPool().connect();
+    await user.query('BEGIN; LOCK TABLE payment_store_changes IN ROW EXCLUSIVE MODE');
+    const store = postgresStore(openPool());
+    await expect(store.setup()).rejects.toMatchObject({
+      code: 'STORE_TIMEOUT',
+      message: expect.stringContaining('could not lock a table that callbacks are using'),
+    });
+    await user.query('COMMIT');
+    user.release();
+    await store.setup();
+  }, 10_000);
 });
 
 describe.skipIf(!process.env['DATABASE_URL'])('a role that may not create tables', () => {

@@ -8,7 +8,6 @@ import {
   func,
   givenName,
   listOf,
-  matching,
   type OptionRules,
   objectOf,
   oneOf,
@@ -73,14 +72,6 @@ describe('resolveOptions', () => {
     expect({ timeoutMs: rules.timeoutMs } satisfies OptionRules<Sample>).toBeDefined();
     // @ts-expect-error a rule without an option
     expect({ ...rules, retries: text } satisfies OptionRules<Sample>).toBeDefined();
-  });
-
-  it.each([
-    [undefined, 'options is missing; it must be an object with signingSecret'],
-    [[], 'options must be an object with signingSecret; received an empty array'],
-  ])('refuses %o', (value, message) => {
-    const resolve = () => resolveOptions(value, rules, { holds: 'signingSecret' });
-    expect(messageOf(resolve)).toBe(`options: ${message}`);
   });
 
   it('names all options if the required ones are not given, and their owner', () => {
@@ -181,49 +172,7 @@ describe('objectOf', () => {
   });
 });
 
-describe('wholeNumber', () => {
-  const limit = wholeNumber({ min: 1, max: 10, unit: 'bytes' });
-
-  it.each([1, 10])('takes %d from 1 to 10', (value) => {
-    expect(limit(value, 'limit')).toBe(value);
-  });
-
-  it.each([
-    [0, '0'],
-    [11, '11'],
-    [1.5, '1.5'],
-    [Number.NaN, 'NaN'],
-    ['5', 'a string of 1 character'],
-  ])('refuses %o', (value, received) => {
-    expect(refusal(limit, value)).toBe(
-      `limit: limit must be a whole number of bytes from 1 to 10; received ${received}`,
-    );
-  });
-
-  it('goes as far as a timer does', () => {
-    expect(timerMs()(2_147_483_647, 'limit')).toBe(2_147_483_647);
-    expect(timerMs(0)(0, 'limit')).toBe(0);
-    expect(refusal(timerMs(), 0)).toContain('milliseconds from 1 to 2147483647; received 0');
-    expect(refusal(timerMs(), 2_147_483_648)).toContain('received 2147483648');
-  });
-});
-
 describe('the other rules', () => {
-  const schema = { '~standard': { version: 1, vendor: 'me', validate: () => ({ value: 1 }) } };
-  const now = () => 7;
-
-  it.each<[string, Rule<unknown>, unknown]>([
-    ['a text', text, 'a'],
-    ['a function', func('that tells the time'), now],
-    ['a clock', clock, now],
-    ['an object by its methods', withMethods('a logger', 'warn', 'error'), console],
-    ['a Date', date, new Date(0)],
-    ['a schema', standardSchema, schema],
-    ['what a predicate accepts', matching('seven', (value: unknown) => value === 7), 7],
-  ])('take %s as it is', (_what, rule, value) => {
-    expect(rule(value, 'limit')).toBe(value);
-  });
-
   it.each<[Rule<unknown>, unknown, string]>([
     [boolean, 1, 'must be true or false; received a number'],
     [text, '', 'must be a string that is not empty; received an empty string'],

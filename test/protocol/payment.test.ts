@@ -12,14 +12,6 @@ import { mutatedFields, recordFields } from '../callback/contract/arbitraries.js
 import { sampleRecord } from '../callback/sample-callback.js';
 
 describe('findStatusRecordIssues', () => {
-  it('finds nothing in a record', () => {
-    expect(findStatusRecordIssues(sampleRecord())).toBeUndefined();
-  });
-
-  it('knows the fields of the interface', () => {
-    expect(statusRecordFields).toEqual(Object.keys(sampleRecord()));
-  });
-
   it('does not quote a value in any message', () => {
     const planted = 'planted-77aa';
     for (const value of [planted, [planted], { planted }, -12_345.5]) {

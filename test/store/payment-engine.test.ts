@@ -1,13 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { PaymentClient } from '../../src/client/payment-client.js';
+import type { PaymentClient } from '../../src/client/payment-client.js';
 import { RequestAbortedError, RequestTimeoutError } from '../../src/errors.js';
 import { PREPARE_CREATION } from '../../src/protocol/prepared-creation.js';
 import type { UnresolvedPayment } from '../../src/store/attention.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { Claim } from '../../src/store/payment-row.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
+import { createClient } from '../client/raw-server.js';
 import { ContractService } from '../contract/store/service.js';
 import { collect } from '../contract/store/stage.js';
 import { MEMORY, openStore } from './memory-engine.js';
@@ -41,6 +42,15 @@ function open({
   const service = new ContractService();
   const store: PaymentStore<undefined> = openStore(backend, { client: service.client, ...options });
   return { service, backend, store };
+}
+
+/** The same while the service holds the answer to the first creation. */
+async function openHeld() {
+  const { service, backend, store } = open();
+  const held = service.hold('order-1');
+  const first = store.create(order('order-1'));
+  await held.received;
+  return { service, backend, store, held, first };
 }
 
 /** A payment as attention() would list it after one attempt. */
@@ -106,6 +116,14 @@ describe('the arguments of a store', () => {
   );
 });
 
+it('an amount that float arithmetic has spoilt is neither sent nor recorded', async () => {
+  const { store } = open();
+  const spoilt = { ...order('order-1'), amount: 19.99 * 100 };
+  await expect(store.create(spoilt)).rejects.toThrow('was 1999 meant?');
+  await expect(store.record(spoilt, { tx: undefined })).rejects.toThrow('was 1999 meant?');
+  expect(await store.get('order-1')).toBeUndefined();
+});
+
 describe('a call', () => {
   it('claims the payment for ten seconds more than it may take', async () => {
     const { store, backend } = open();
@@ -138,10 +156,7 @@ describe('a call', () => {
   it.each(['the same process', 'another process'])(
     'that waits for one in %s ends when its signal aborts',
     async (where) => {
-      const { store, backend, service } = open();
-      const held = service.hold('order-1');
-      const first = store.create(order('order-1'));
-      await held.received;
+      const { store, backend, service, held, first } = await openHeld();
       const waiting = where === 'the same process' ? store : open({ backend }).store;
       const controller = new AbortController();
       const second = waiting.create(order('order-1'), { signal: controller.signal });
@@ -244,10 +259,7 @@ describe('the errors of a store', () => {
     ['extraBody differs', {}, { secret: 'of the order' }],
     ['amount, currency, extraBody differ', { amount: 1, currency: 'USD' }, { a: 1 }],
   ])('name the fields of a conflict: %s', async (what, changed, extraBody) => {
-    const { store, service } = open();
-    const held = service.hold('order-1');
-    const first = store.create(order('order-1'));
-    await held.received;
+    const { store, held, first } = await openHeld();
     const message = `Another payment is stored under this merchantPaymentReference: ${what}. Nothing was sent.`;
     const another = { ...order('order-1'), ...changed };
     const whileItIsSent = store.create(another, { extraBody });
@@ -284,19 +296,13 @@ describe('a night on which the service refuses every payment', () => {
   it('keeps payments that a proxy refuses, and sends them once it lets them pass', async () => {
     const { store, service } = open();
     let isOpen = false;
-    const client = new PaymentClient({
-      baseUrl: 'https://payments.invalid',
-      apiKey: 'key',
-      apiSecret: 'secret',
+    const client = createClient('https://payments.invalid', {
       fetch: async () => {
         if (isOpen) return Response.json({ referenceNumber: 'PAY-1' }, { status: 201 });
         return new Response('<h1>400 No required SSL certificate was sent</h1>', { status: 400 });
       },
     });
-    const behindProxy = openStore(new MemoryBackend(MEMORY), {
-      client,
-      leaseMs: undefined,
-    });
+    const behindProxy = openStore(new MemoryBackend(MEMORY), { client });
     for (const reference of ['order-1', 'order-2']) {
       await behindProxy.record(order(reference), { tx: undefined });
     }
@@ -321,17 +327,10 @@ describe('a night on which the service refuses every payment', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const client = new PaymentClient({
-      baseUrl: `http://127.0.0.1:${port}`,
-      apiKey: 'key',
-      apiSecret: 'secret',
+    const client = createClient(`http://127.0.0.1:${port}`, {
       maxRetries: 1,
     });
-    onTestFinished(() => client.close());
-    const store = openStore(new MemoryBackend(MEMORY), {
-      client,
-      leaseMs: undefined,
-    });
+    const store = openStore(new MemoryBackend(MEMORY), { client });
     expect(await store.create(order('order-1'))).toMatchObject({
       state: 'recorded',
       error: { code: 'CONNECTION_FAILED', requestOutcome: 'rejected', safeToRetry: true },
@@ -386,10 +385,7 @@ describe('a call that waits for another process', () => {
 
   async function startWaiting() {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    const { store, backend, service } = open();
-    const held = service.hold('order-1');
-    const first = store.create(order('order-1'));
-    await held.received;
+    const { backend, held, first } = await openHeld();
     const waiting = open({ backend });
     const second = waiting.store.create(order('order-1'));
     await new Promise(setImmediate);
@@ -414,10 +410,7 @@ describe('a call that waits for another process', () => {
 
   it('sends the payment itself once the other gives up, with a full timeout', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    const { store, backend, service } = open();
-    const held = service.hold('order-1');
-    const first = store.create(order('order-1'));
-    await held.received;
+    const { backend, held, first } = await openHeld();
     const waiting = open({ backend });
     const { client } = waiting.service;
     const prepare = client[PREPARE_CREATION].bind(client);

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
-import { PaymentClient } from '../../src/client/payment-client.js';
+import type { PaymentClient } from '../../src/client/payment-client.js';
 import { MemoryBackend } from '../../src/store/memory-backend.js';
 import type { Claim, Claimed, Result } from '../../src/store/payment-row.js';
+import { createClient } from '../client/raw-server.js';
 import { recordOf } from '../contract/store/changes.js';
 import { ContractService } from '../contract/store/service.js';
 import { MEMORY, openStore } from './memory-engine.js';
@@ -45,10 +46,7 @@ it.each(['recorded', 'rejected'] as const)(
 it('returns the record of a callback before the answer, even within the same second', async () => {
   const backend = new MemoryBackend(MEMORY);
   const record = (status: string) => recordOf('order-1', { referenceNumber: 'PAY-1', status });
-  const client: PaymentClient = new PaymentClient({
-    baseUrl: 'http://127.0.0.1:9',
-    apiKey: 'key',
-    apiSecret: 'secret',
+  const client: PaymentClient = createClient('http://127.0.0.1:9', {
     fetch: async () => {
       await settle(store, record('paid'));
       return Response.json(record('pending'), { status: 201 });
@@ -62,10 +60,7 @@ it('returns the record of a callback before the answer, even within the same sec
 
 it('compares a call with what is stored, not with another call beside it', async () => {
   const { client } = new ContractService();
-  const store = openStore(new MemoryBackend(MEMORY), {
-    client,
-    leaseMs: undefined,
-  });
+  const store = openStore(new MemoryBackend(MEMORY), { client });
   await store.record(order('order-1'), { tx: undefined });
   const wrong = store.create({ ...order('order-1'), amount: 1 });
   const right = store.create(order('order-1'));

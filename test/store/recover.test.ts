@@ -129,8 +129,6 @@ describe('a pass over recorded payments', () => {
   describe.each([
     ['a 429', apiError(429), failing(apiError(429)), { resent: 1, unresolved: 0 }],
     ['a 403', apiError(403), failing(apiError(403)), { resent: 1, unresolved: 0 }],
-    ['a 404', apiError(404), failing(apiError(404)), { resent: 1, unresolved: 0 }],
-    ['a 405', apiError(405), failing(apiError(405)), { resent: 1, unresolved: 0 }],
     ['no connection', noConnection, failing(noConnection), { resent: 0, unresolved: 0 }],
     ['no answer', timeout, unresolved(timeout), { resent: 1, unresolved: 1 }],
     ['a 503', apiError(503), unresolved(apiError(503)), { resent: 1, unresolved: 1 }],

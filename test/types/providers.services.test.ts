@@ -12,7 +12,6 @@ import {
   fromKnex,
   fromKysely,
   fromPostgresJs,
-  fromPrisma,
   fromTypeOrm,
   postgresStore,
 } from '../../src/postgres/index.js';
@@ -65,29 +64,4 @@ it('the tx of a store on TypeORM is an EntityManager', () => {
 it('the tx of a store on postgres.js is its transaction', () => {
   const store = postgresStore(fromPostgresJs(postgres()));
   expectTypeOf<TxOf<typeof store>>().toEqualTypeOf<TransactionSql>();
-});
-
-// As the client of Prisma 7 declares it; the package is not among the root's.
-interface PrismaClient {
-  orders: { count(): Promise<number> };
-  $connect(): Promise<void>;
-  $queryRawUnsafe<T = unknown>(query: string, ...values: unknown[]): Promise<T>;
-  $transaction<P extends Promise<unknown>[]>(
-    arg: [...P],
-    options?: { isolationLevel?: 'ReadCommitted' | 'Serializable' },
-  ): Promise<unknown[]>;
-  $transaction<R>(
-    fn: (prisma: Omit<PrismaClient, '$connect'>) => Promise<R>,
-    options?: {
-      maxWait?: number;
-      timeout?: number;
-      isolationLevel?: 'ReadCommitted' | 'Serializable';
-    },
-  ): Promise<R>;
-}
-
-it('the tx of a store on Prisma is its client of a transaction', () => {
-  const open = (prisma: PrismaClient) => postgresStore(fromPrisma(prisma));
-  expectTypeOf<TxOf<ReturnType<typeof open>>>().toEqualTypeOf<Omit<PrismaClient, '$connect'>>();
-  expect(open).toBeTypeOf('function');
 });

@@ -200,7 +200,6 @@ function findHeaderFault(
         ...policy,
         toleranceSeconds: Number.MAX_SAFE_INTEGER,
         now: Date.now,
-        receivedAt: undefined,
       };
       return { finding: { ...finding, skewSeconds }, undone };
     }

@@ -8,6 +8,7 @@ import {
   sign,
 } from '../sample-callback.js';
 import { type Implementation, sampleVerifier } from './implementation.js';
+import { schemaOf } from './record-schema.js';
 
 interface Draft {
   rawBody: unknown;
@@ -90,16 +91,10 @@ export function describeOrder(implementation: Implementation): void {
 
     it('does not run recordSchema before the package has accepted the record', async () => {
       let runs = 0;
-      const recordSchema = {
-        '~standard': {
-          version: 1,
-          vendor: 'test',
-          validate: (value: unknown) => {
-            runs += 1;
-            return { value };
-          },
-        },
-      };
+      const recordSchema = schemaOf((value) => {
+        runs += 1;
+        return { value };
+      });
       for (const fault of faults) {
         await refusalOf(() => verify(build(fault), { recordSchema }));
       }

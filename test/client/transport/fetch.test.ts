@@ -1,13 +1,5 @@
-import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import {
-  createClient,
-  failureOf,
-  holdDeadline,
-  order,
-  record,
-  startRawServer,
-} from '../raw-server.js';
+import { createClient, failureOf, holdDeadline, order, record } from '../raw-server.js';
 
 type Fetch = typeof globalThis.fetch;
 const clientOf = (fetch: unknown, options = {}) =>
@@ -146,13 +138,5 @@ describe('a fetch that was given to the client', () => {
     expect(error.message).toContain(
       'with a body that was read before; fetch must return a new Response for each request.',
     );
-  });
-
-  it('whose answer is compressed all the same is read as fetch decodes it', async () => {
-    const body = gzipSync(JSON.stringify(record));
-    const head = `HTTP/1.1 201 Created\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`;
-    const server = await startRawServer({ answer: () => Buffer.concat([Buffer.from(head), body]) });
-    const client = createClient(server.url, { fetch: globalThis.fetch });
-    expect((await client.payments.create(order)).payment).toEqual(record);
   });
 });

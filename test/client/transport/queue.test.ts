@@ -4,12 +4,56 @@ import {
   createClient,
   created,
   failureOf,
+  holdClocks,
   holdDeadline,
   order,
   startRawServer,
 } from '../raw-server.js';
+import { IN_FLIGHT, named, startStalledServer } from './stalled-server.js';
 
-const named = (merchantPaymentReference: string) => ({ ...order, merchantPaymentReference });
+describe('calls beyond 256 in flight', () => {
+  it('go out in the order in which they were made, without the cancelled ones', async () => {
+    const server = await startStalledServer();
+    const client = createClient(server.url);
+    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
+    await server.received(IN_FLIGHT);
+    const { timeoutMs, expire } = holdDeadline();
+    const late = failureOf(client.payments.create(named('late'), { timeoutMs }));
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const aborted = new AbortController();
+    const calls = names.map((name) =>
+      name === 'c'
+        ? failureOf(client.payments.create(named(name), { signal: aborted.signal }))
+        : client.payments.create(named(name)),
+    );
+    expire();
+    aborted.abort();
+    expect(await late).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent' });
+    server.requests[0]?.socket.write(created);
+    await Promise.all(calls);
+    const sent = server.requests.slice(IN_FLIGHT).map(({ body }) => JSON.parse(body));
+    expect(sent.map((body) => body.merchantPaymentReference)).toEqual(['a', 'b', 'd', 'e']);
+    for (const { socket } of server.requests.slice(1, IN_FLIGHT)) socket.write(created);
+    await Promise.all(first);
+  });
+
+  it('are not sent once their time is over, though their timers have not run, and leave their place to the next', async () => {
+    const ahead = holdClocks();
+    const server = await startStalledServer();
+    const client = createClient(server.url);
+    const first = Array.from({ length: IN_FLIGHT }, () => client.payments.create(order));
+    await server.received(IN_FLIGHT);
+    const late = failureOf(client.payments.create(named('late'), { timeoutMs: 2_000 }));
+    const next = client.payments.create(named('next'));
+    ahead.monotonicMs = 2_500;
+    server.requests[0]?.socket.write(created);
+    expect(await late).toMatchObject({ code: 'TIMEOUT', requestOutcome: 'not-sent' });
+    await next;
+    for (const { socket } of server.requests.slice(1, IN_FLIGHT)) socket.write(created);
+    await Promise.all(first);
+    expect(server.requests).toHaveLength(IN_FLIGHT + 1);
+  });
+});
 
 /** A client with one connection, whose first call hangs until the test lets it go. */
 async function startBusyClient() {
@@ -59,4 +103,21 @@ describe('a call that waits behind a busy connection', () => {
     expect((await second).response).toMatchObject({ status: 201, attempts: 1 });
     expect(server.requests).toHaveLength(2);
   });
+});
+
+it('a request that was cancelled behind a busy connection of a dispatcher leaves it open', async () => {
+  const { server, client, first, letGo } = await startBusyClient();
+  const outage = new AbortController();
+  const { signal } = outage;
+  const lost = Array.from({ length: 50 }, () =>
+    failureOf(client.payments.create(order, { signal })),
+  );
+  await new Promise(setImmediate);
+  outage.abort();
+  await Promise.all(lost);
+  letGo();
+  await first;
+  await client.payments.create(order);
+  expect(server.requests).toHaveLength(2);
+  expect(server.connections).toHaveLength(1);
 });

@@ -59,15 +59,6 @@ describe('creating a payment', () => {
     ]);
   });
 
-  test('twice with one merchantPaymentReference makes two payments', async () => {
-    const service = createService();
-    await service.fetch(creation());
-    await service.fetch(creation());
-    const [first, second] = service.payments.list();
-    expect(first?.merchantPaymentReference).toBe(second?.merchantPaymentReference);
-    expect(first?.referenceNumber).not.toBe(second?.referenceNumber);
-  });
-
   test('accepts a content type with parameters, in any case', async () => {
     const answer = await createService().fetch(
       creation(undefined, { 'content-type': 'Application/JSON; charset=utf-8' }),

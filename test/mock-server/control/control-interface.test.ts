@@ -272,27 +272,6 @@ describe('an edited callback', () => {
   });
 });
 
-describe('an attempt', () => {
-  test.each([
-    ['wrong-secret', 401, true, 'should answer 401'],
-    ['wrong-secret', 200, true, 'accepted a forged callback'],
-    ['duplicate', 200, false, undefined],
-  ] as const)('under %s that is answered %i is judged', async (type, status, forged, hint) => {
-    await using endpoint = await startEndpoint(() => status);
-    const { server, referenceNumber } = await startWithPayment({
-      callbackUrl: endpoint.url,
-      retryScheduleMs: [],
-    });
-    await using _ = server;
-    server.faults.add({ on: 'callback', type });
-    await server.pay(referenceNumber);
-    const attempt = (await readState(server)).deliveries[0]?.attempts[0];
-    expect(attempt?.forged).toBe(forged);
-    if (hint === undefined) expect(attempt?.hint).toBeUndefined();
-    else expect(attempt?.hint).toContain(hint);
-  });
-});
-
 describe('faults', () => {
   test('are removed by id, and ids are never used again', async () => {
     await using server = await startMockServer();

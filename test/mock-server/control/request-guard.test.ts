@@ -12,9 +12,7 @@ const visit = (headers: Record<string, string>, listens = loopback, path = '/_mo
 describe('the Host header', () => {
   test.each([
     '127.0.0.1',
-    '127.0.0.1:4242',
     '127.8.9.1:80',
-    'localhost',
     'LOCALHOST:4242',
     '[::1]:4242',
     '[::ffff:127.0.0.1]:4242',
@@ -24,8 +22,6 @@ describe('the Host header', () => {
 
   test.each([
     'evil.example',
-    'localhost.evil.example',
-    'pay.localhost:4242',
     '127.0.0.1.nip.io',
     '[::ffff:10.0.0.1]:4242',
     '192.168.1.5:4242',

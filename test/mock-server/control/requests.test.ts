@@ -117,22 +117,4 @@ describe('a payment', () => {
       deliveries: [{ attempts: [{ hint: expect.stringContaining('compare the signing secret') }] }],
     });
   });
-
-  test('is named by its merchantPaymentReference, unless several have that', async () => {
-    await using server = await startMockServer();
-    const reference = 'shoes / 1';
-    const referenceNumber = await createPayment(server, {
-      ...order,
-      merchantPaymentReference: reference,
-    });
-    expect((await showPayment(server, reference)).payment).toMatchObject({ referenceNumber });
-    const path = `/payments/${encodeURIComponent(reference)}`;
-    const answer = await control(server, 'POST', `${path}/status`, { status: 'paid' });
-    expect(answer).toMatchObject({ status: 200, body: { referenceNumber } });
-    const second = await createPayment(server, { ...order, merchantPaymentReference: reference });
-    expect(await control(server, 'GET', path)).toMatchObject({
-      status: 400,
-      body: { code: 'INVALID_REQUEST', message: expect.stringContaining(second) },
-    });
-  });
 });

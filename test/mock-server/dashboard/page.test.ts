@@ -41,11 +41,20 @@ test('allows only its own script and style, and no framing', async () => {
   });
 });
 
-test('refers to nothing outside', () => {
-  expect(file.match(/<script/g)).toHaveLength(1);
-  expect(file.match(/<style/g)).toHaveLength(1);
-  expect(file).not.toMatch(/<(?:img|iframe|object|embed|base)\b|<script[^>]*\ssrc|@import|url\(/);
-  expect(file.match(/<link[^>]*>/g) ?? []).toEqual([
-    expect.stringMatching(/^<link rel="icon" href="data:image\/svg\+xml[^"]*"\s*\/?>$/),
-  ]);
+/** The page without the content of its script and its style. */
+const markup = file.replaceAll(/<(script|style)([^>]*)>.*?<\/\1>/gs, '<$1$2></$1>');
+
+test('is one script and one style, of at most 90 KB', () => {
+  expect(markup.match(/<script[^>]*>/g)).toEqual(['<script type="module">']);
+  expect(markup.match(/<style[^>]*>/g)).toEqual(['<style>']);
+  // Nothing ends either of them early.
+  expect(file.match(/<\/(script|style)/gi)).toHaveLength(2);
+  expect(file).not.toContain('<!--');
+  expect(Buffer.byteLength(file)).toBeLessThanOrEqual(90_000);
+});
+
+test('has no reference to the outside, no handler and no style attribute', () => {
+  expect(markup).not.toMatch(/\s(style|on\w+|src)=/i);
+  expect(markup.match(/\shref="[^"]{0,19}/g)).toEqual([' href="data:image/svg+xml,']);
+  expect(file).not.toMatch(/<(?:img|iframe|object|embed|base)\b|@import|url\(/);
 });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { verifyCallback } from '../../../src/callback/index.js';
-import type { StandardSchemaV1 } from '../../../src/protocol/standard-schema.js';
 import { callbackFindingCodes, diagnoseCallback } from '../../../src/testing/index.js';
+import { schemaOf } from '../../callback/contract/record-schema.js';
 import { failureOf } from '../../callback/sample-callback.js';
 import {
   COMPACT,
@@ -65,13 +65,8 @@ describe('an authentic body that is not a record', () => {
   });
 
   test('is listed for a schema of the merchant', () => {
-    const recordSchema: StandardSchemaV1 = {
-      '~standard': {
-        version: 1,
-        vendor: 'test',
-        validate: () => ({ issues: [{ message: 'unknown order', path: [Symbol('order')] }] }),
-      },
-    };
+    const issues = [{ message: 'unknown order', path: [Symbol('order')] }];
+    const recordSchema = schemaOf(() => ({ issues }));
     const diagnosis = diagnose({ options: { recordSchema } });
     expect(codesOf(diagnosis)).toEqual(['record-invalid']);
     expect(diagnosis.findings[0]?.message).toContain('unknown order');
@@ -93,7 +88,6 @@ describe('a signature that nothing explains', () => {
 
 describe('faults in several parts are explained together:', () => {
   const key = 'whsec_of_this_account';
-  const _pretty = JSON.stringify(sampleRecord(), null, 2);
 
   test('secret, signature, clock and body', () => {
     expectExplained(
@@ -124,14 +118,7 @@ describe('options that are invalid are refused:', () => {
     ['now', { now: 5 }],
     ['tolerance', { tolerance: 3 }],
     ['recordSchema', { recordSchema: {} }],
-    [
-      'recordSchema',
-      {
-        recordSchema: {
-          '~standard': { version: 1, vendor: 'test', validate: async () => ({ value: 1 }) },
-        },
-      },
-    ],
+    ['recordSchema', { recordSchema: schemaOf(async () => ({ value: 1 })) }],
   ])('%s (%#)', (option, wrong) => {
     expect(() => diagnose({ options: wrong })).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION', option }),

@@ -116,8 +116,10 @@ it('is asked with both references of the payment', async () => {
 
 it('may return null as the status of an order without a callback', async () => {
   const { listener, orders } = new Shop();
+  const asked: URLSearchParams[] = [];
   const effectsOf: RequestListener = (request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://shop');
+    asked.push(searchParams);
     const payment = {
       referenceNumber: searchParams.get('referenceNumber') ?? '',
       merchantPaymentReference: searchParams.get('merchantPaymentReference') ?? '',
@@ -125,7 +127,9 @@ it('may return null as the status of an order without a callback', async () => {
     const status = orders.statusOf(payment) ?? null;
     response.end(JSON.stringify({ effects: orders.countOf(payment), status }));
   };
-  expect(await checkWith({ countEffects: await listen(effectsOf) }, listener)).toEqual([]);
+  const countEffects = `${await listen(effectsOf)}?token=1`;
+  expect(await checkWith({ countEffects }, listener)).toEqual([]);
+  expect(asked[0]?.get('token')).toBe('1');
 });
 
 it('gets the advice to use new orders when it counted effects before the first callback', async () => {

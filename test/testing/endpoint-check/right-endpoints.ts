@@ -6,7 +6,7 @@ import type {
   CheckCallbackEndpointOptions,
   CheckedPayment,
 } from '../../../src/testing/endpoint-check/options.js';
-import { type Change, changed, clock, later, Orders, SECRET, strict } from './shop.js';
+import { type Change, changed, clock, later, nowSeconds, Orders, SECRET, strict } from './shop.js';
 
 interface RightEndpoint {
   readonly habit: string;
@@ -53,6 +53,12 @@ export const rightEndpoints: readonly RightEndpoint[] = [
       });
       return { listener, orders };
     },
+  },
+  {
+    ...changing('allows two seconds', () => ({
+      isFresh: (timestamp) => Math.abs(timestamp - nowSeconds()) <= 2,
+    })),
+    options: { toleranceSeconds: 2 },
   },
   answering('refuses with 400 and JSON, as Flask does', (response, status) =>
     response

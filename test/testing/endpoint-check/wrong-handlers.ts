@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Change } from './shop.js';
+import { type Change, clock } from './shop.js';
 import { flawed, type WrongHandler } from './wrong-handler.js';
 import { hasty, ordered, repeated } from './wrong-processing.js';
 import { habits } from './wrong-signing.js';
@@ -73,6 +73,13 @@ const boundless: readonly WrongHandler[] = [
     'answers 500 to a large body',
     'large-body',
     answers((response, status) => response.writeHead(status === 413 ? 500 : status).end()),
+  ),
+  flawed(
+    'never answers a large body',
+    'large-body',
+    answers((response, status) =>
+      status === 413 ? clock.pause(10_000) : response.writeHead(status).end(),
+    ),
   ),
 ];
 
