@@ -179,16 +179,19 @@ function apiError(
   };
   const named = [identified.serviceCode, said].filter((part) => part !== undefined).join(': ');
   const what = `was answered with ${status}${named && ` (${named})`}`;
-  const message = describeCall(context, what, outcome, statusRemedy(status, context));
+  const remedy = statusRemedy(status, identified.serviceCode, context.request.safe);
+  const message = describeCall(context, what, outcome, remedy);
   return status === 401
     ? new InvalidCredentialsError(`${message} ${PAGE}`, details)
     : new ApiError(message, details);
 }
 
-function statusRemedy(status: number, { request }: FailureContext): string {
+function statusRemedy(status: number, code: string | undefined, isSafe: boolean): string {
   if (status === 401) return 'Check apiKey and apiSecret.';
   if (status < 400) return 'Redirects are not followed: check baseUrl.';
-  if (status === 409 && !request.safe) return 'An earlier attempt may have created the payment.';
+  const isElsewhere = [404, 405].includes(status) && code === undefined;
+  if (isElsewhere) return 'Check baseUrl: the answer has no error code of the service.';
+  if (status === 409 && !isSafe) return 'An earlier attempt may have created the payment.';
   return '';
 }
 
