@@ -38,7 +38,7 @@ export function outcomeOf(exchange: Exchange): RequestOutcome | undefined {
   if (exchange.kind === 'failure') return exchange.sent ? 'unknown' : 'not-sent';
   const { status, bodyFailure, isPage } = exchange;
   if (isSuccess(status)) {
-    // Something else than the service has answered, and the request may have reached the service.
+    // Something other than the service answered, and the request may have reached the service.
     if (isPage) return 'unknown';
     return bodyFailure === undefined ? undefined : 'accepted';
   }
@@ -64,7 +64,7 @@ export function toError(
   if (exchange.kind === 'failure') return failureToError(exchange, outcome, context);
   const { gaveUp } = context.deadline;
   const wasGivenUp = exchange.bodyFailure?.reason === 'given-up';
-  // What an error body has said before the time was over, is told; an aborted caller wants no answer.
+  // An error that was received in part is still reported after the deadline; an aborted caller wants no answer.
   if (wasGivenUp && (gaveUp === 'aborted' || isSuccess(exchange.status))) {
     return givenUpError(gaveUp as GiveUpReason, outcome, context);
   }
