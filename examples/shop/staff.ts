@@ -89,7 +89,7 @@ staff.post('/', async (request, response) => {
   }
 });
 
-/** Why a replay failed, since whoever replays may not see the log. */
+/** Why a replay failed: the person who clicked may not see the log. */
 async function reasonOf({ key, referenceNumber }: FailedChange): Promise<string> {
   for await (const item of store.attention({ kinds: ['failed-change'], referenceNumber })) {
     if (item.kind !== 'failed-change' || item.key !== key) continue;

@@ -58,7 +58,7 @@ export function checkHeaders(headers: unknown, policy: ResolvedPolicy): SigningH
   return { headers: headers as CallbackHeaders, timestamp, sentAtMs, digest };
 }
 
-/** A callback whose secret was found, and its body as text, which nobody can change as bytes can be. */
+/** A callback whose secret was found, and its body as text: unlike its bytes, text can't be changed afterwards. */
 export interface Verification {
   readonly callback: VerifiedCallback;
   readonly text: string;

@@ -105,7 +105,7 @@ export class ControlClient {
         `${this.base} did not answer within ${formatDuration(timeoutMs)}; it may have done what was requested anyway`,
       );
     }
-    // Of what fetch fails with, only the cause says why.
+    // fetch's own error does not say why it failed; the cause does.
     if (!(error instanceof TypeError)) return error;
     const { code, message } = (error.cause ?? error) as NodeJS.ErrnoException;
     if (code === 'ECONNREFUSED') return new Error(noAnswer(this.base));

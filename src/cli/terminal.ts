@@ -85,7 +85,7 @@ export async function interruptible<Result>(
   work: (signal: AbortSignal, stop: () => void) => Promise<Result>,
 ): Promise<Result> {
   const stopping = new AbortController();
-  // The system ends a process for SIGHUP, unless nohup started it. The first process of a container it does not end.
+  // The system ends a process at SIGHUP, unless nohup started it or it is the first process of a container.
   const names = ['SIGINT', 'SIGTERM', ...(signals.pid === 1 ? ['SIGHUP'] : [])] as const;
   const unlisten = () => {
     for (const name of names) signals.off(name as NodeJS.Signals, stop);

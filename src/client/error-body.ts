@@ -34,7 +34,7 @@ export function readErrorBody({ body, headers }: ServiceResponse, secrets: Secre
   };
 }
 
-// Of proxies and frameworks, where the body has none.
+// Proxies and frameworks set these. They are read if the body has no identifier.
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'cf-ray'];
 
 /** The service's identifier of the request from any answer, safe to log. */

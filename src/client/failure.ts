@@ -38,7 +38,7 @@ export function outcomeOf(exchange: Exchange): RequestOutcome | undefined {
   if (exchange.kind === 'failure') return exchange.sent ? 'unknown' : 'not-sent';
   const { status, bodyFailure, isPage } = exchange;
   if (isSuccess(status)) {
-    // Something else than the service has answered, and the request may have reached the service.
+    // Something other than the service answered, and the request may have reached the service.
     if (isPage) return 'unknown';
     return bodyFailure === undefined ? undefined : 'accepted';
   }
@@ -64,7 +64,7 @@ export function toError(
   if (exchange.kind === 'failure') return failureToError(exchange, outcome, context);
   const { gaveUp } = context.deadline;
   const wasGivenUp = exchange.bodyFailure?.reason === 'given-up';
-  // What an error body has said before the time was over, is told; an aborted caller wants no answer.
+  // An error that was received in part is still reported after the deadline; an aborted caller wants no answer.
   if (wasGivenUp && (gaveUp === 'aborted' || isSuccess(exchange.status))) {
     return givenUpError(gaveUp as GiveUpReason, outcome, context);
   }
@@ -179,16 +179,19 @@ function apiError(
   };
   const named = [identified.serviceCode, said].filter((part) => part !== undefined).join(': ');
   const what = `was answered with ${status}${named && ` (${named})`}`;
-  const message = describeCall(context, what, outcome, statusRemedy(status, context));
+  const remedy = statusRemedy(status, identified.serviceCode, context.request.safe);
+  const message = describeCall(context, what, outcome, remedy);
   return status === 401
     ? new InvalidCredentialsError(`${message} ${PAGE}`, details)
     : new ApiError(message, details);
 }
 
-function statusRemedy(status: number, { request }: FailureContext): string {
+function statusRemedy(status: number, code: string | undefined, isSafe: boolean): string {
   if (status === 401) return 'Check apiKey and apiSecret.';
   if (status < 400) return 'Redirects are not followed: check baseUrl.';
-  if (status === 409 && !request.safe) return 'An earlier attempt may have created the payment.';
+  const isElsewhere = [404, 405].includes(status) && code === undefined;
+  if (isElsewhere) return 'Check baseUrl: the answer has no error code of the service.';
+  if (status === 409 && !isSafe) return 'An earlier attempt may have created the payment.';
   return '';
 }
 

@@ -85,7 +85,7 @@ export interface AttemptResult {
 const calls = openChannel<CallTrace>('merchant-payments:call');
 const requests = openChannel<RequestTrace>('merchant-payments:request');
 
-/** What observers learn about a call; undefined where nobody observes it. */
+/** What observers learn about a call; undefined if it has no observers. */
 export function traceOf(call: Call): CallTrace | undefined {
   const { operation, method, path, client, options } = call;
   const isPublished = hasSubscribers(requests()) || hasSubscribers(calls());

@@ -120,7 +120,7 @@ export function parseRetryAfter(
   return dateMs === undefined ? undefined : Math.max(0, Math.ceil((dateMs - fromMs) / 1000));
 }
 
-// As fetch joins a header that comes twice: it then says nothing.
+// A header that comes twice is joined, as fetch does: the result is neither a number nor a date.
 const textOf = (header: string | string[] | undefined): string => [header].flat().join(', ').trim();
 
 function parseHttpDate(text: string): number | undefined {

@@ -16,7 +16,7 @@ import { type Exchange, GIVEN_UP, type Transport } from './transport/transport.j
 
 export interface SendContext extends FailureContext {
   readonly call: Call;
-  /** Undefined where nobody observes the call. */
+  /** Undefined if the call has no observers. */
   readonly trace: CallTrace | undefined;
   readonly transport: Transport;
   /** Aborted when the client is closed, after which nothing is retried. */

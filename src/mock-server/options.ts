@@ -18,6 +18,7 @@ import {
   wholeNumber,
   withDefault,
 } from '../protocol/options.js';
+import { isObject } from '../protocol/own-fields.js';
 import { statusRecordFields } from '../protocol/payment.js';
 import { httpUrl } from '../protocol/url.js';
 import {
@@ -160,9 +161,7 @@ export const callbackUrlRule: Rule<string | undefined> = optional((value, option
 });
 
 const answerFields: Rule<Readonly<Record<string, unknown>>> = (value, option) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidOption(option, 'an object of fields', value);
-  }
+  if (!isObject(value)) throw invalidOption(option, 'an object of fields', value);
   const fields = json(value, option) as Readonly<Record<string, unknown>>;
   const taken = statusRecordFields.find((field) => Object.hasOwn(fields, field));
   if (taken === undefined) return fields;

@@ -162,10 +162,7 @@ class ListeningService extends InProcessService {
 }
 
 /** A field of that name that the caller chose wins. */
-function withPaymentUrl<Options extends ResolvedServerOptions>(
-  options: Options,
-  url: string,
-): Options {
+function withPaymentUrl(options: ResolvedServerOptions, url: string): ResolvedServerOptions {
   const paymentUrl = `${url}/_mock/pay/{referenceNumber}`;
   return { ...options, answerFields: { paymentUrl, ...options.answerFields } };
 }

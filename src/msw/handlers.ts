@@ -84,7 +84,7 @@ export function paymentServiceHandlers(options: PaymentServiceHandlersOptions = 
   ];
 }
 
-/** By its field, since the service may be of another copy of the package. Any other error is told as it is. */
+/** Recognised by its field, not its class: the service may come from another copy of the package. */
 const isConnectionLoss = (error: unknown): error is ConnectionLoss =>
   error instanceof TypeError && 'how' in error;
 

@@ -3,7 +3,7 @@ export const REDACTED = '[redacted]';
 /** Shown instead of a text that repeats a part of what was sent. */
 export const WITHHELD = '[withheld: repeats the request]';
 
-// As much may hold a customer's data.
+// A part of this length may hold a customer's data.
 const MIN_SHARED = 24;
 
 /** For texts about a callback: most name its payment, by a UUID of 36 characters. */

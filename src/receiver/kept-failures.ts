@@ -41,7 +41,7 @@ function redact(
 ): readonly string[] {
   if (secrets === undefined) return texts.map(() => REDACTED);
   try {
-    // None of a key that can't be exported.
+    // A key that can't be exported has no bytes to search for.
     const bytes = secrets.flatMap((secret) => bytesOfSecret(secret, 'signingSecret') ?? []);
     const redactor = new Redactor(bytes);
     return redactor.redactAll(texts, body, MIN_SHARED_WITH_CALLBACK);

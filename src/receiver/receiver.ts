@@ -300,6 +300,6 @@ function toDelivery(
   { callback, text }: Verification,
   given: Pick<Delivery, 'secrets' | 'isReplay' | 'caller'>,
 ): Delivery {
-  // Of the record a copy: the merchant's schema and code get the callback's, and could change it.
+  // A copy of the record: the merchant's schema and code get the callback's own, and could change it.
   return { callback, text, key: callback.key, payment: { ...callback.payment }, ...given };
 }

@@ -62,8 +62,8 @@ export async function report(
 }
 
 /**
- * Tells who answers for it why a request was no callback to process. What any request shows, such as a body that was
- * read too early or a secret that is missing, is reported once a minute.
+ * Reports why a request is not processed: a 500 or a 422 to `onError`, the rest, which anyone can cause, to `onRejected`.
+ * A mistake that every request shows, such as a missing secret, is reported once a minute.
  */
 export async function reportRefusal(
   { onError, onRejected }: Handlers,

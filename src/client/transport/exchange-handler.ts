@@ -85,7 +85,7 @@ export class ExchangeHandler implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     const left = this.#sending.maxResponseBytes - this.#size;
     this.#size += chunk.length;
-    // Of a body that is too large, too: its beginning shows whether it is a page.
+    // The beginning of a body that is too large is kept: it shows whether the body is a page.
     this.#chunks.push(chunk.length <= left ? chunk : chunk.subarray(0, left));
     if (chunk.length <= left) return;
     this.#settle(this.#answer({ reason: 'too-large' }));

@@ -86,7 +86,7 @@ async function readBody(response: Response, maxBytes: number) {
     // Not undefined, as of a test's stub.
     if (body === null) return read();
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      // Of a body that is too large, too: its beginning shows whether it is a page.
+      // The beginning of a body that is too large is kept: it shows whether the body is a page.
       chunks.push(chunk.subarray(0, maxBytes - size));
       size += chunk.byteLength;
       if (size > maxBytes) return read({ reason: 'too-large' });

@@ -72,7 +72,7 @@ export function toResponse({ status, headers, body, loss }: PlainAnswer): Respon
   // As bytes, since Response adds text/plain to a string; with some statuses it refuses even an empty body.
   const bytes = body === '' ? null : new TextEncoder().encode(body);
   if (loss === undefined) return new Response(bytes, { status, headers });
-  // Response takes what can be iterated, as its type does not say.
+  // Response takes anything iterable, although its type does not say so.
   return new Response(breakOff(bytes, loss) as unknown as null, { status, headers });
 }
 

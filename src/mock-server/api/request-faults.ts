@@ -1,3 +1,4 @@
+import { isObject } from '../../protocol/own-fields.js';
 import type { CheckedRequestFault } from '../faults/fault-list.js';
 import type { ServiceClock } from '../state/clock.js';
 import {
@@ -112,8 +113,7 @@ function refusal(
   if (typeof body === 'string') {
     return textAnswer(status, body, { 'content-type': 'text/plain; charset=utf-8' });
   }
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  return jsonAnswer(status, isObject ? { requestId, ...body } : body);
+  return jsonAnswer(status, isObject(body) ? { requestId, ...body } : body);
 }
 
 function proxyPage(status: number): PlainAnswer {

@@ -1,7 +1,7 @@
 import { faultCatalogue } from '../faults/fault-catalogue.js';
 import type { DeliveryAttempt } from './delivery.js';
 
-// For the dashboard and the command line too, so without imports at run time but the faults.
+// The dashboard and the command line use this too, so at run time it imports nothing but the faults.
 
 type Sent = Pick<DeliveryAttempt, 'fault' | 'timestamp' | 'rawBody' | 'signedString'>;
 type Ended = Sent & Pick<DeliveryAttempt, 'outcome' | 'response' | 'errorCode'>;
@@ -71,7 +71,7 @@ export const ACCEPTED_FORGERY =
   'Your endpoint accepted a forged callback: anyone could report a payment as paid. Verify the signature of the raw body';
 
 const MAX_LINE = 200;
-/** Of an answer that is longer, the rest is not looked at. */
+/** The rest of a longer answer is not read. */
 const MAX_READ = 4096;
 
 /** Returns what an answer's body says, in one line: the code and message of JSON, the text of HTML, or the first line. */

@@ -121,7 +121,7 @@ export class CallbackSender {
       const { origin, pathname, search } = new URL(url);
       this.#pool ??= openPool((options, callback) => this.#connect(options, callback));
       const pool = await this.#pool;
-      // A kept connection that the endpoint has closed is seen to be closed, and another is opened.
+      // Lets undici see that the endpoint has closed a kept connection, so that it opens another.
       await new Promise<void>((resolve) => timers.setImmediate(resolve));
       if (exchange.hasEnded) return;
       const { reset = false } = this.#options;

@@ -6,8 +6,6 @@ import {
 import type { EntryKind } from '../state/cap.js';
 import type { MockPayment } from '../state/payments.js';
 
-export type DeliveryOutcome = DeliveryAttempt['outcome'];
-
 /** One POST to the merchant's callback endpoint, as it was sent (interface section 4.2). */
 export interface DeliveryAttempt {
   /** Identifier of the attempt. */

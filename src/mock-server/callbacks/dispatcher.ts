@@ -244,7 +244,7 @@ export class CallbackDispatcher {
     }
   }
 
-  /** Removes an attempt that the log dropped from its delivery, whose oldest it is. */
+  /** Removes an attempt that the log dropped from its delivery too: it is the oldest there. */
   #forget({ deliveryId }: DeliveryAttempt): void {
     const delivery = this.#newest.get(deliveryId);
     if (delivery !== undefined) delivery.attempts = delivery.attempts.slice(1);

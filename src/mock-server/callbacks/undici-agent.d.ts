@@ -1,4 +1,4 @@
-// A file of undici, which has types for the whole alone.
+// A file of undici, which has types only for the whole package.
 declare module 'undici/lib/dispatcher/agent.js' {
   import type { Agent } from 'undici';
 

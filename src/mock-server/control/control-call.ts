@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { InvalidOptionError } from '../../errors.js';
+import { isObject } from '../../protocol/own-fields.js';
 import {
   isJsonType,
   jsonAnswer,
@@ -94,9 +95,7 @@ async function readFields(request: PlainRequest): Promise<Fields> {
   }
   if (body.byteLength === 0) return {};
   const value = isUtf8(body) ? parseJson(Buffer.from(body).toString()) : undefined;
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Fields;
-  }
+  if (isObject(value)) return value as Fields;
   throw new ControlFailure('INVALID_REQUEST', 'The body must be a JSON object in UTF-8');
 }
 

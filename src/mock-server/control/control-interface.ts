@@ -172,7 +172,7 @@ export class ControlInterface {
     }
     this.#isAdvancing = true;
     try {
-      // Only when an attempt has ended is its retry scheduled.
+      // A retry is scheduled only when its attempt has ended.
       await this.#service.dispatcher.settled();
       await this.#service.clock.advance(ms);
     } finally {

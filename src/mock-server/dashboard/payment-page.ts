@@ -105,7 +105,7 @@ async function answerFor(
 const actionOf = (name: string | null): Action | undefined =>
   name !== null && Object.hasOwn(actions, name) ? actions[name] : undefined;
 
-/** That of the query or the form, or else of the creation, if it is an address there. */
+/** The address in the query or the form, otherwise that of the creation, if it has one. */
 function findReturnUrl({ extra }: MockPayment, given: URLSearchParams): URL | undefined {
   const asked = given.get('returnUrl');
   if (asked) return httpUrl(asked, 'returnUrl');

@@ -78,11 +78,8 @@ export function createManualClock(options: ManualClockOptions = {}): MockClock {
   const moveTo = (epochMs: number) => {
     nowMs = epochMs;
   };
-  const clock: ServiceClock = {
-    ...createTimers({ now, moveTo, arm: () => undefined }),
-    runs: false,
-    signingTime: now,
-  };
+  const timers = createTimers({ now, moveTo, arm: () => undefined });
+  const clock: ServiceClock = { ...timers, runs: false, signingTime: now };
   return clock;
 }
 
