@@ -1,6 +1,5 @@
 import { Loss, toError } from '../store/loss.js';
 import { runWithView } from '../store/providers/work-view.js';
-import { inOne } from '../store/sql/change-statements.js';
 import { type ServerTimeouts, silenceLimitMs } from '../store/sql/server-options.js';
 import {
   type Connections,
@@ -153,13 +152,13 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
 
   async #beginPlainly(
     lockTimeoutMs: number,
-    [lock, ...reads]: readonly string[],
+    [lock, ...others]: readonly string[],
   ): Promise<readonly string[]> {
     const before = this.#hasBegun ? [] : [READ_COMMITTED, START];
     for (const statement of before) await this.#send(statement);
     if (lock === undefined) return [];
     const texts = [...(await this.ask(atMost(lockTimeoutMs, lock)))];
-    texts.push(...(await this.ask(inOne(reads))));
+    for (const statement of others) texts.push(...(await this.ask(statement)));
     await this.#send(SAVEPOINT);
     return texts;
   }

@@ -31,6 +31,8 @@ CREATE TABLE IF NOT EXISTS `payment_store_payments` (
   replaced_by longtext,
   -- Why the last attempt failed, as JSON.
   failure longtext,
+  -- 1 once the work of one of its changes has failed.
+  has_failed int,
   PRIMARY KEY (merchant_payment_reference),
   KEY state (state, changed_at_ms)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET ascii COLLATE ascii_bin;

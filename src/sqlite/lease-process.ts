@@ -130,7 +130,8 @@ class ChangeClaim implements Lease {
     if (!(yield* claims.release(this.#order, this.#owner))) throw leaseLost();
     const decision = yield* this.#see();
     const kept = failureOf(this.#change, decision, error);
-    if (kept !== undefined) yield statements.keep(this.#change, decision, kept);
+    for (const statement of kept ? statements.keep(this.#change, decision, kept) : [])
+      yield statement;
     return kept;
   }
 

@@ -14,5 +14,6 @@ it('rejects with the database’s own error as the cause when it is closed', asy
     message: expect.stringContaining('nothing was done'),
     cause: { message: 'PGlite is closed' },
   });
-  expect(timers()).toHaveLength(before);
+  // The runner's own may end meanwhile.
+  expect(timers().length).toBeLessThanOrEqual(before);
 });

@@ -141,7 +141,8 @@ describe('a running recovery', () => {
     const before = timers();
     const recovery = store.startRecovery();
     await settled();
-    expect(timers()).toBe(before);
+    // The runner's own may end meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before);
     await recovery.stop();
   });
 

@@ -1,7 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import { invalidOption, LONGEST_TIMER_MS } from '../../protocol/options.js';
 import { Loss } from '../loss.js';
-import { inOne } from '../sql/change-statements.js';
 import type { ServerFailures } from '../sql/server-failures.js';
 import type { ServerTimeouts } from '../sql/server-options.js';
 import type { Ask, Connections, Deadline, Ending, OpenTransaction } from '../sql/transactions.js';
@@ -174,7 +173,7 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
 
   async begin(
     lockTimeoutMs: number,
-    [lock, ...reads]: readonly string[],
+    [lock, ...others]: readonly string[],
   ): Promise<readonly string[]> {
     const { settings, atMost } = this.#engine;
     const before = [this.#provider.firstStatement, settings({ ...this.#timeouts, lockTimeoutMs })];
@@ -183,7 +182,7 @@ class ProvidedTransaction<Tx> extends Loss implements OpenTransaction<Tx> {
     }
     if (lock === undefined) return [];
     const texts = [...(await this.ask(atMost(lockTimeoutMs, lock)))];
-    texts.push(...(await this.ask(inOne(reads))));
+    for (const statement of others) texts.push(...(await this.ask(statement)));
     await this.#query(SAVEPOINT);
     this.#hasSavepoint = true;
     return texts;

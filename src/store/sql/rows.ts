@@ -34,33 +34,33 @@ function toRow<Row>(fields: readonly string[], columns: Columns): Row {
   return row as Row;
 }
 
-/** The first column of a row that a claim reads. */
-export type SeenKind = 'order' | 'change' | 'failure';
-
 /**
- * Parses what a claim reads: the order, the processed changes of the payment, and the change's own failure. Undefined
- * if nothing is stored about the order.
+ * Parses what was read: the order, with whether the work of one of its changes has ever failed; the processed changes of
+ * the payment; and the change's own failure. Undefined if nothing is stored about the order.
  *
  * @throws {StoreError} `STORE_FAILED` for an order in a state that is unknown
  */
 export function parseSeenChange(
   rows: readonly string[],
   { key }: Pick<Change, 'key'>,
-): SeenChange | undefined {
+): (SeenChange & { readonly hasFailed: boolean }) | undefined {
   let row: SeenChange['row'];
   let failure: SeenChange['failure'];
   let newest: string | undefined;
   let isProcessed = false;
+  let hasFailed = false;
   for (const json of rows) {
     const columns = parse(json);
     const [kind, first, second] = columns;
-    if (kind === 'order') row = toRow(ORDER_FIELDS, columns);
-    else if (kind === 'change') {
+    if (kind === 'order') {
+      row = toRow(ORDER_FIELDS, columns);
+      hasFailed = columns[ORDER_FIELDS.length + 1] === 1;
+    } else if (kind === 'change') {
       isProcessed ||= first === key;
       newest = later(newest, String(second));
     } else failure = { attempts: Number(first), parked: Number(second) === 1 };
   }
-  return row && { row, isProcessed, newest, failure, second: undefined };
+  return row && { row, isProcessed, newest, failure, second: undefined, hasFailed };
 }
 
 /** The later one of two ranks. */

@@ -47,6 +47,7 @@ const TABLES: Readonly<Record<keyof Tables, Table>> = {
       order_name: ['text?', 'Of a later attempt at an order: its first reference, as JSON.'],
       replaced_by: ['text?', 'The reference that has replaced this one, as JSON.'],
       failure: ['text?', 'Why the last attempt failed, as JSON.'],
+      has_failed: ['int?', '1 once the work of one of its changes has failed.'],
     },
     primaryKey: 'merchant_payment_reference',
     index: ['state', 'state, changed_at_ms', 'For recover(), attention() and prune().'],

@@ -126,7 +126,7 @@ export class TransactionProcess<Tx> {
         if (decision.action === 'duplicate') return { end: 'rollback', result: failed };
         const kept = failureOf(change, decision, error);
         const statements = [...this.#statements.settle(change, decision)];
-        if (kept !== undefined) statements.push(this.#statements.keep(change, decision, kept));
+        if (kept !== undefined) statements.push(...this.#statements.keep(change, decision, kept));
         return end(toFailed(error, kept), statements);
       });
     } catch (storeError) {

@@ -31,6 +31,8 @@ CREATE TABLE IF NOT EXISTS "payment_store_payments" (
   replaced_by text,
   -- Why the last attempt failed, as JSON.
   failure text,
+  -- 1 once the work of one of its changes has failed.
+  has_failed int,
   PRIMARY KEY (merchant_payment_reference)
 ) WITH (fillfactor = 80);
 
