@@ -60,7 +60,7 @@ export interface Backend<Tx = unknown> extends CallbackTables<Tx> {
    * Stores an intent as `recorded` if nothing or a `rejected` payment is stored. If it replaces another attempt, that one
    * is marked in the same step. With `declined`, the intent may be that of a further attempt at its order, under a
    * reference that the store names, or of the latest one. Locks are taken from the attempt to its order, never back:
-   * nobody who holds an order's first row waits for another row of it.
+   * a transaction that holds an order's first row waits for no other row of it.
    *
    * @param tx the merchant's own transaction; if it is undefined, the store uses its own
    */
