@@ -109,7 +109,8 @@ export function describeHeaders(implementation: Implementation): void {
         ['empty', { [name]: '' }],
         ['an empty list', { [name]: [] }],
       ])('is missing when it is %s', async (_what, fields) => {
-        const collections = [{ ...other, ...fields }, Object.entries({ ...other, ...fields })];
+        const all = { ...other, ...fields };
+        const collections = [all, Object.entries(all), new Headers(Object.entries(other))];
         for (const headers of collections) {
           const error = await refusalOf(() => verify({ rawBody, headers }));
           expect(error.code).toBe(`MISSING_${code}`);
