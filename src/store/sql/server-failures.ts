@@ -115,7 +115,7 @@ export class ServerFailures {
     if (this.is('missing', error)) return unsent(this.#missingTables(error));
     const found = this.#words.databaseErrorOf(error);
     const { code, message } = (found ?? {}) as { code?: unknown; message?: unknown };
-    const isLate = /time(?:d )?-?out|ETIMEDOUT|P2024/i.test(`${String(code)} ${String(message)}`);
+    const isLate = /time(?:d ?)?-?out|in the given time/i.test(`${code} ${message}`);
     // Before a connection is there, no statement is in its error.
     const cause = Object.assign(
       new Error(String(message ?? found)),
