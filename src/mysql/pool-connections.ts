@@ -245,7 +245,7 @@ class Connection<Tx extends MysqlQueryable> extends Loss implements OpenTransact
         const failure = withoutStatement(error);
         if (failures.losesConnection(failure)) this.#lose(failure);
         // The connection of other code, whose transaction START would commit.
-        const isOthers = errnoOf(failure) === IN_TRANSACTION && !this.#hasBegun;
+        const isOthers = errnoOf(failure) === IN_TRANSACTION;
         if (isOthers) this.report(failures.foreignTransaction());
         reject(isOthers ? this.reason : failure);
       };

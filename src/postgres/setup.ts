@@ -64,7 +64,7 @@ function existing(table: string): string {
   // Names are plain, so no quotes need to be escaped.
   const oid = `pg_catalog.to_regclass('${table}'::text)::oid`;
   return `CASE WHEN ${oid} IS NULL THEN NULL ELSE pg_catalog.array_to_json(ARRAY(
-    SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = ${oid} AND attnum > 0 AND NOT attisdropped
+    SELECT attname::text FROM pg_catalog.pg_attribute WHERE attrelid = ${oid} AND attnum > 0
     UNION ALL SELECT 'index '::text || relname::text FROM pg_catalog.pg_index
       JOIN pg_catalog.pg_class ON pg_class.oid = indexrelid WHERE indrelid = ${oid})) END`;
 }

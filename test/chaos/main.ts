@@ -3,7 +3,8 @@ import { runShopTest } from './shop-run.js';
 
 // The crash tests at full size. `node --import tsx test/chaos/main.ts` runs that of callbacks on Redis, whose size is
 // CHAOS_PAYMENTS. `payments` runs that of a shop whose callbacks come afterwards, `shop` that of both together, on each
-// database; `shop postgres` on one. CHAOS_ORDERS is their size. CHAOS_KILL_EVERY_MS and CHAOS_SEED change each.
+// database; `shop postgres` on one, and with CHAOS_PGBOUNCER=1 through pgbouncer. CHAOS_ORDERS is their size.
+// CHAOS_KILL_EVERY_MS and CHAOS_SEED change each.
 
 const { CHAOS_PAYMENTS, CHAOS_ORDERS, CHAOS_KILL_EVERY_MS, CHAOS_SEED } = process.env;
 const common = {

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { postgresSchema } from '../../src/postgres/postgres-store.js';
+import { startPgbouncer } from '../services/start-pgbouncer.js';
 import { startPostgres } from '../services/start-postgres.js';
 import type { Database } from './database.js';
 import type { Effect } from './history.js';
@@ -22,8 +23,9 @@ export async function startPostgresDatabase(): Promise<Database> {
     }
   };
   await query(`${postgresSchema()}${MERCHANT_TABLES}`);
+  const bouncer = process.env['CHAOS_PGBOUNCER'] ? await startPgbouncer(server.url, 20) : undefined;
   return {
-    url: server.url,
+    url: (bouncer ?? server).url,
     guarantee: 'exactly-once',
     isReadableWhileDown: false,
     async cutConnections() {
@@ -40,6 +42,9 @@ WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`);
       const rows = await query<{ reference: string; status: string }>('SELECT * FROM orders');
       return new Map(rows.map(({ reference, status }) => [reference, status]));
     },
-    stop: server.stop,
+    async stop() {
+      await bouncer?.stop();
+      await server.stop();
+    },
   };
 }

@@ -27,7 +27,7 @@ const otherDefaults = [
 /** A database of the server with the store's tables, dropped after the suite. */
 function useStore() {
   const unique = `contract_${randomUUID().replaceAll('-', '')}`;
-  const { observer, query, openPool, database } = useDatabase(unique);
+  const { observer, query, openPool, database, transaction } = useDatabase(unique);
   beforeAll(() => mysqlStore(observer).setup());
 
   const underTest = {
@@ -38,21 +38,6 @@ function useStore() {
       await query(letPassOf(reference, ms));
     },
   } satisfies Partial<StoreUnderTest>;
-
-  /** At the server's own isolation. */
-  const transaction = async (body: (tx: PoolConnection) => Promise<void>): Promise<void> => {
-    const connection = await observer.getConnection();
-    try {
-      await connection.beginTransaction();
-      await body(connection);
-      await connection.commit();
-    } catch (error) {
-      await connection.rollback();
-      throw error;
-    } finally {
-      connection.release();
-    }
-  };
   return { openPool, underTest, transaction, database };
 }
 

@@ -15,7 +15,7 @@ const own = { lockTimeoutMs: waitMs, acquireTimeoutMs: limits.acquireTimeoutMs }
 /** A schema of the server with the store's tables, dropped after the suite. */
 function useSchema() {
   const schema = `contract_${randomUUID().replaceAll('-', '')}`;
-  const { openPool, observer } = useEmptySchema(schema);
+  const { openPool, observer, transaction } = useEmptySchema(schema);
   beforeAll(() => postgresStore(observer).setup());
 
   const underTest = {
@@ -33,20 +33,6 @@ function useSchema() {
       await observer.query(letPassOf(reference, ms));
     },
   } satisfies Partial<StoreUnderTest>;
-
-  const transaction = async (body: (tx: pg.PoolClient) => Promise<void>): Promise<void> => {
-    const client = await observer.connect();
-    try {
-      await client.query('BEGIN');
-      await body(client);
-      await client.query('COMMIT');
-    } catch (error) {
-      await client.query('ROLLBACK');
-      throw error;
-    } finally {
-      client.release();
-    }
-  };
   return { schema, openPool, underTest, transaction };
 }
 

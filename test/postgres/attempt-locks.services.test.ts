@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { beforeAll, describe } from 'vitest';
 import { postgresStore } from '../../src/postgres/postgres-store.js';
 import type { PaymentStore } from '../../src/store/payment-store.js';
+import { inTransaction } from '../services/postgres-schema.js';
 import { describeAttemptLocks } from '../store/sql/attempt-lock-cases.js';
 import { useSchema } from './server.js';
 
@@ -26,19 +27,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('the attempts at an order in Postg
         declined: ['declined'],
         ...long,
       }) as PaymentStore<unknown>,
-    async transaction(body) {
-      const tx = await merchant.connect();
-      try {
-        await tx.query('BEGIN');
-        await body(tx);
-        await tx.query('COMMIT');
-      } catch (error) {
-        await tx.query('ROLLBACK');
-        throw error;
-      } finally {
-        tx.release();
-      }
-    },
+    transaction: (body) => inTransaction(merchant, body),
     send: (tx, sql) => (tx as pg.PoolClient).query(sql),
     query: async (sql) => (await observer.query(sql)).rows,
     async waitForBlocked(count) {

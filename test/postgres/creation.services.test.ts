@@ -49,6 +49,7 @@ describe.skipIf(!process.env['DATABASE_URL'])(
       const store = postgresStore(pool, { client: service.client });
       const client = await pool.connect();
       await client.query('BEGIN');
+      await expect(client.query('SELECT 1/0')).rejects.toThrow();
       client.release();
       await expect(store.create(order('order-1'))).rejects.toMatchObject({
         code: 'STORE_FAILED',

@@ -6,7 +6,7 @@ import { useEmptySchema } from '../services/postgres-schema.js';
 
 /** A schema of the server for one test file, with the store's tables and `orders`; dropped after it. */
 export function useSchema(schema: string) {
-  const { openPool, observer } = useEmptySchema(schema, '-c lock_timeout=1234ms');
+  const { openPool, observer, transaction } = useEmptySchema(schema, '-c lock_timeout=1234ms');
 
   beforeAll(async () => {
     await observer.query(
@@ -45,21 +45,6 @@ export function useSchema(schema: string) {
       [databaseForms.toName(reference)],
     );
     return rows.length;
-  };
-
-  /** Runs the body in a transaction, which is rolled back when it rejects. */
-  const transaction = async (body: (tx: pg.PoolClient) => Promise<void>): Promise<void> => {
-    const client = await observer.connect();
-    try {
-      await client.query('BEGIN');
-      await body(client);
-      await client.query('COMMIT');
-    } catch (error) {
-      await client.query('ROLLBACK');
-      throw error;
-    } finally {
-      client.release();
-    }
   };
 
   return {

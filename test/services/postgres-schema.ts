@@ -1,6 +1,24 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 
+/** Runs the body in a transaction, which is rolled back when it rejects. */
+export async function inTransaction(
+  pool: pg.Pool,
+  body: (tx: pg.PoolClient) => Promise<unknown>,
+): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    await body(client);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
 /**
  * A schema of the server for one test file, dropped after it. `settings` are those of every connection, as the server's
  * command line takes them.
@@ -51,5 +69,6 @@ export function useEmptySchema(schema: string, settings = '') {
     await Promise.all(pools.map((pool) => pool.end()));
   });
 
-  return { openPool, observer };
+  const transaction = (body: (tx: pg.PoolClient) => Promise<void>) => inTransaction(observer, body);
+  return { openPool, observer, transaction };
 }

@@ -14,8 +14,8 @@ export const hasPgbouncer = program !== undefined;
 
 export type Pgbouncer = Pick<ThrowawayServer, 'url' | 'stop'>;
 
-/** Starts one in transaction mode, with two connections to the server. */
-export async function startPgbouncer(serverUrl: string): Promise<Pgbouncer> {
+/** Starts one in transaction mode, with so many connections to the server. */
+export async function startPgbouncer(serverUrl: string, connections = 2): Promise<Pgbouncer> {
   if (program === undefined) throw new Error('pgbouncer is not installed');
   const { hostname, port, username, pathname } = new URL(serverUrl);
   const user = decodeURIComponent(username);
@@ -37,7 +37,7 @@ unix_socket_dir =
 auth_type = trust
 auth_file = ${users}
 pool_mode = transaction
-default_pool_size = 2
+default_pool_size = ${connections}
 `,
   );
   // It refuses to run as root.
