@@ -157,7 +157,7 @@ describe.skipIf(!url)('a wait for another callback', () => {
     await held.started;
     const pool = openPool({ connectionLimit: 1 });
     // Longer than commandTimeoutMs: what is waited for is the other callback.
-    const impatient = mysqlStore(pool, { lockTimeoutMs: 400, commandTimeoutMs: 200 });
+    const impatient = mysqlStore(pool, { lockTimeoutMs: 1_500, commandTimeoutMs: 1_000 });
     expect(await outcomeOf(impatient, change('slow'), nothing)).toBe('busy');
     expect(sizeOf(pool)).toBe(1);
     await waitForBlocked(0);

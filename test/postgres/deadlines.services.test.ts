@@ -75,7 +75,7 @@ describe.skipIf(!process.env['DATABASE_URL'])('a wait for another callback', () 
     const first = outcomeOf(postgresStore(one), change('slow'), held.work);
     await held.started;
     // Longer than commandTimeoutMs: what is waited for is the other callback.
-    const impatient = postgresStore(two, { lockTimeoutMs: 400, commandTimeoutMs: 200 });
+    const impatient = postgresStore(two, { lockTimeoutMs: 1_500, commandTimeoutMs: 1_000 });
     expect(await outcomeOf(impatient, change('slow'), nothing)).toBe('busy');
     held.finish();
     expect(await first).toBe('processed');

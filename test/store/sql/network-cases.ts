@@ -5,7 +5,7 @@ import { type SwallowingProxy, startSwallowingProxy } from '../../postgres/swall
 import { outcomeOf } from '../outcome-of.js';
 
 // What a busy machine still keeps, where nothing hangs.
-export const SHORT = { lockTimeoutMs: 100, commandTimeoutMs: 500, acquireTimeoutMs: 2_000 };
+export const SHORT = { lockTimeoutMs: 100, commandTimeoutMs: 1_000, acquireTimeoutMs: 4_000 };
 
 type SqlStore = ManagedStore<unknown>;
 type Timeouts = Partial<typeof SHORT> & { transactionTimeoutMs?: number };
