@@ -60,6 +60,7 @@ describe.skipIf(url === '')('on a server,', () => {
     afterAll(() => opened.close());
     describeStore('postgresStore', () => ({
       ...underTest,
+      hasPages: false,
       showsLosses: !/Kysely|Prisma/.test(name),
       database: () => opened.provider.database,
       transaction: async (body) => void (await opened.provider.transaction(body, limits)),
