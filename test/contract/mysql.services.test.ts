@@ -12,7 +12,7 @@ import { describeStore, type StoreUnderTest } from './store.js';
 const url = process.env['MYSQL_URL'] ?? '';
 const waitMs = 1_000;
 const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
-const own = { lockTimeoutMs: waitMs, acquireTimeoutMs: limits.acquireTimeoutMs };
+const own = { lockTimeoutMs: waitMs };
 
 const otherDefaults = [
   "SET SESSION sql_mode = 'ANSI,NO_BACKSLASH_ESCAPES,TRADITIONAL,ONLY_FULL_GROUP_BY'",
