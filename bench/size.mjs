@@ -24,8 +24,13 @@ export function measureSize() {
       megabytes: installed,
       title: 'size: node_modules after installing the packed tarball, bytes of its files',
       rows: [
-        atMost('node_modules', installed, 3.2, ' MB'),
-        ...packages.map((name) => plainRow(`  ${name}`, megabytes(join(modules, name)), ' MB')),
+        plainRow('node_modules', installed, ' MB'),
+        ...packages.map((name) => {
+          const unpacked = megabytes(join(modules, name));
+          return name === 'merchant-payments'
+            ? atMost(`  ${name}`, unpacked, 1.75, ' MB')
+            : plainRow(`  ${name}`, unpacked, ' MB');
+        }),
       ],
     };
   } finally {
