@@ -42,7 +42,7 @@ export async function measureCreation() {
       for (let round = 0; round < PROCESSES; round += 1) {
         ratios.push(await measureInOwnProcess(import.meta.url, engine, clock, baseUrl));
       }
-      const subject = `${engine}Store, ${clock === 'CPU' ? 'CPU of the process' : clock}`;
+      const subject = `${engine}Store, ${clock}`;
       const [ratio, limit] = [median(ratios), LIMITS[engine]];
       const hasLimit = limit !== undefined && clock !== 'CPU';
       rows.push(hasLimit ? atMost(subject, ratio, limit) : plainRow(subject, ratio));
