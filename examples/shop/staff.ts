@@ -172,7 +172,10 @@ function page(content: unknown): string {
 }
 
 class Html {
-  constructor(readonly text: string) {}
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
 }
 
 /** Markup in which every value is text, but for other markup. */

@@ -36,6 +36,11 @@ const PARTS = {
   Stores: [
     ['StoreOptions', 'src/store/options.ts', 'every store but `redisStore`'],
     ['ServerStoreOptions', 'src/store/sql/server-options.ts', '`postgresStore`, `mysqlStore`'],
+    [
+      'SchemaOptions',
+      'src/store/sql/server-options.ts',
+      'the same, `postgresSchema`, `mysqlSchema`',
+    ],
     ['SqliteStoreOptions', 'src/sqlite/sqlite-store.ts', '`sqliteStore`'],
     ['MemoryStoreOptions', 'src/store/memory.ts', '`memoryStore`'],
     ['RedisStoreOptions', 'src/redis/redis-store.ts', '`redisStore`'],

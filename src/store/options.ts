@@ -39,8 +39,8 @@ export interface StoreOptions {
   /**
    * How long the service may take to act on a request, counted from its claim, with all retries and stalls, in
    * milliseconds. Only then `attention()` lists an unresolved payment, and `recover` sends it again after a look; if the
-   * service takes longer, that may be a second one. A whole number from 100 to 2_147_483_647, at least `leaseMs`, and at
-   * least the call's `timeoutMs` plus 10 s.
+   * service takes longer, that may be a second one. A whole number from 100 to 2_147_483_647, at least `leaseMs`, or
+   * without that option the call's `timeoutMs` plus 10 s.
    * @default 900_000 (15 minutes)
    */
   requestLifetimeMs?: number | undefined;
