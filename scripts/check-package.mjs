@@ -21,7 +21,7 @@ const ALLOWED = [
   /^dist\/(?:mysql|postgres)\/schema\.sql$/,
   /^dist\/mock-server\/dashboard\.html$/,
   /^dist\/openapi\.json$/,
-  /^docs\/[\w-]+\.md$/,
+  /^docs\/[\w.-]+\.md$/,
   /^docs\/images\/[\w-]+\.svg$/,
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|THIRD_PARTY_NOTICES|llms\.txt)$/,
 ];

@@ -111,15 +111,18 @@ function tokenFor(request: Request, response: Response): string {
 async function lists(token: string, problem = ''): Promise<string> {
   const items: Attention[] = [];
   for await (const item of store.attention({ limit: 500 })) items.push(item);
+  const details = await Promise.all(items.map(detailsOf));
   const sections = Object.entries(LISTS).map(([kind, [title]]) => {
-    const cards = items.filter((item) => item.kind === kind).map((item) => card(item, token));
+    const cards = items.flatMap((item, at) =>
+      item.kind === kind ? [card(item, details[at] ?? '', token)] : [],
+    );
     return html`<section aria-label="${title}"><h2>${title}</h2>
       ${cards.length === 0 ? html`<p>None.</p>` : cards}</section>`;
   });
   return page(html`${problem && html`<p class="error" role="alert">${problem}</p>`}${sections}`);
 }
 
-function card(item: Attention, token: string) {
+function card(item: Attention, details: string, token: string) {
   const { kind, merchantPaymentReference: reference, since } = item;
   const [, buttons] = LISTS[kind];
   // As it was listed: a decision about what has changed since is refused.
@@ -127,7 +130,7 @@ function card(item: Attention, token: string) {
   const number = html`<input name="referenceNumber" required pattern="[0-9a-fA-F\\-]{36}"
     placeholder="Reference number" aria-label="Reference number of ${reference}">`;
   return html`<article class="card"><h3>${reference}</h3>
-    <p>${since.toISOString()}, ${detailsOf(item)}</p>
+    <p>${since.toISOString()}, ${details}</p>
     <form method="post">${hidden({ token, item: listed })}${kind === 'unresolved' && number}
       ${Object.entries(buttons).map(
         ([action, [label]]) => html`<button name="action" value="${action}"
@@ -136,17 +139,25 @@ function card(item: Attention, token: string) {
     </form></article>`;
 }
 
-function detailsOf(item: Attention): string {
+async function detailsOf(item: Attention): Promise<string> {
   switch (item.kind) {
     case 'unresolved':
       return item.stored.failure?.code ?? 'no answer';
     case 'second-payment':
-      return `${item.referenceNumber}, ${item.payment.status ?? 'no callback'}`;
+      return `${item.referenceNumber}, ${item.payment.status ?? 'no callback'}; ${await followed(item)}`;
     case 'failed-change':
       return `${item.attempts} times, ${item.error.code ?? item.error.name}: ${item.error.message}`;
     case 'no-callback':
       return item.foundStatus ? `${item.foundStatus} at the service` : 'created';
   }
+}
+
+/** The payment that the order follows, which is looked up at the service too. */
+async function followed({ merchantPaymentReference: reference }: Attention): Promise<string> {
+  const order = (await store.get(reference))?.order ?? reference;
+  const stored = await store.getOrder(order);
+  const payment = stored?.state === 'created' ? stored.payment : undefined;
+  return `${order} follows ${payment?.referenceNumber}, ${payment?.status}`;
 }
 
 /** Asks once more, in words, with all that the decision is based on. */

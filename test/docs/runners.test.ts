@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
 it('the settings for Jest in the testing guide are those that are run', () => {
-  const guide = readFileSync('docs/test-your-integration.md', 'utf8');
+  const guide = readFileSync('docs/imports-and-versions.md', 'utf8');
   const blocks = [...guide.matchAll(/```json\n([^`]*)```/g)].map(([, json = '']) =>
     JSON.parse(json),
   );

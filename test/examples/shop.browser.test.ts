@@ -276,7 +276,7 @@ describeInBrowser('the shop', () => {
       await service.setStatus(second ?? '', 'paid');
       await openLists(staff);
       await lists(staff, 'Second payments')
-        .getByText(second ?? '')
+        .getByText(`${second}, paid; ${reference} follows ${first}, paid`)
         .waitFor();
       await service.setStatus(second ?? '', 'refunded');
       await openLists(staff);

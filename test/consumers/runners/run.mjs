@@ -1,4 +1,4 @@
-// The same two tests in each runner, with the settings of docs/test-your-integration.md.
+// The same two tests in each runner, with the settings of docs/imports-and-versions.md.
 import { execFileSync } from 'node:child_process';
 import { cpSync } from 'node:fs';
 
