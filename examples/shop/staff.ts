@@ -109,20 +109,19 @@ function tokenFor(request: Request, response: Response): string {
 }
 
 async function lists(token: string, problem = ''): Promise<string> {
-  const items: Attention[] = [];
-  for await (const item of store.attention({ limit: 500 })) items.push(item);
-  const details = await Promise.all(items.map(detailsOf));
+  const listed: { kind: string; html: Html }[] = [];
+  for await (const item of store.attention({ limit: 500 })) {
+    listed.push({ kind: item.kind, html: await card(item, token) });
+  }
   const sections = Object.entries(LISTS).map(([kind, [title]]) => {
-    const cards = items.flatMap((item, at) =>
-      item.kind === kind ? [card(item, details[at] ?? '', token)] : [],
-    );
+    const cards = listed.filter((one) => one.kind === kind).map((one) => one.html);
     return html`<section aria-label="${title}"><h2>${title}</h2>
       ${cards.length === 0 ? html`<p>None.</p>` : cards}</section>`;
   });
   return page(html`${problem && html`<p class="error" role="alert">${problem}</p>`}${sections}`);
 }
 
-function card(item: Attention, details: string, token: string) {
+async function card(item: Attention, token: string): Promise<Html> {
   const { kind, merchantPaymentReference: reference, since } = item;
   const [, buttons] = LISTS[kind];
   // As it was listed: a decision about what has changed since is refused.
@@ -130,7 +129,7 @@ function card(item: Attention, details: string, token: string) {
   const number = html`<input name="referenceNumber" required pattern="[0-9a-fA-F\\-]{36}"
     placeholder="Reference number" aria-label="Reference number of ${reference}">`;
   return html`<article class="card"><h3>${reference}</h3>
-    <p>${since.toISOString()}, ${details}</p>
+    <p>${since.toISOString()}, ${await detailsOf(item)}</p>
     <form method="post">${hidden({ token, item: listed })}${kind === 'unresolved' && number}
       ${Object.entries(buttons).map(
         ([action, [label]]) => html`<button name="action" value="${action}"
@@ -152,12 +151,12 @@ async function detailsOf(item: Attention): Promise<string> {
   }
 }
 
-/** The payment that the order follows, which is looked up at the service too. */
+/** The other payment to look up: the one that the order follows. */
 async function followed({ merchantPaymentReference: reference }: Attention): Promise<string> {
   const order = (await store.get(reference))?.order ?? reference;
   const stored = await store.getOrder(order);
-  const payment = stored?.state === 'created' ? stored.payment : undefined;
-  return `${order} follows ${payment?.referenceNumber}, ${payment?.status}`;
+  if (stored?.state !== 'created') return `${order} follows none`;
+  return `${order} follows ${stored.payment?.referenceNumber}, ${stored.payment?.status}`;
 }
 
 /** Asks once more, in words, with all that the decision is based on. */

@@ -11,8 +11,8 @@ import { describeStore, type StoreUnderTest } from './store.js';
 
 const url = process.env['MYSQL_URL'] ?? '';
 const waitMs = 1_000;
-const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
 const own = { lockTimeoutMs: waitMs };
+const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
 
 const otherDefaults = [
   "SET SESSION sql_mode = 'ANSI,NO_BACKSLASH_ESCAPES,TRADITIONAL,ONLY_FULL_GROUP_BY'",

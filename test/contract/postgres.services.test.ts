@@ -9,8 +9,8 @@ import { describeStore, type StoreUnderTest } from './store.js';
 
 const url = process.env['DATABASE_URL'] ?? '';
 const waitMs = 1_000;
-const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
 const own = { lockTimeoutMs: waitMs };
+const limits = { acquireTimeoutMs: 30_000, transactionTimeoutMs: 30_000 };
 
 /** A schema of the server with the store's tables, dropped after the suite. */
 function useSchema() {

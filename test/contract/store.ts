@@ -66,7 +66,7 @@ export interface StoreUnderTest<Tx = unknown> extends CallbackStoreUnderTest {
    * back when it rejects.
    */
   transaction?: ((body: (tx: Tx) => Promise<void>) => Promise<void>) | undefined;
-  /** False for an engine's further drivers: a page ends in SQL, which is the same on each, and takes seconds to fill. */
+  /** False for an engine's further drivers: pages of a list take seconds to fill, and their SQL is the same on each. */
   readonly hasPages?: boolean;
   /** For such a store: its pool, its connection or its ORM's database object, none of which is a transaction. */
   database?: (() => unknown) | undefined;
